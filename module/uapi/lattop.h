@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
+/*
+ * The contract between lattop.ko and user space: the record view of
+ * /proc/lattop. The text view is described in docs/man/proc-lattop.5.
+ *
+ * A descriptor of /proc/lattop starts in the text view. LT_IOC_QUERY sets what
+ * the next snapshot of that descriptor holds. A read from offset 0 takes a
+ * fresh snapshot; reads from any other offset go on in the snapshot taken
+ * last. So a held descriptor, one pread at 0 and, where lt_header.total_bytes
+ * is larger than the buffer, preads behind it are a refresh.
+ *
+ * A snapshot in the record view, every part 8-byte aligned, offsets from its
+ * first byte, native byte order:
+ *
+ *	+-----------------------+ 0
+ *	| struct lt_header      |  says where each section is, how many records
+ *	|                       |  it has and how large one is
+ *	+-----------------------+ section[LT_SEC_TASKS].offset
+ *	| struct lt_task_rec    |  in the order asked for
+ *	+-----------------------+ section[LT_SEC_ENTRIES].offset
+ *	| struct lt_entry_rec   |  task i has n_entries of them from first_entry,
+ *	|                       |  most blocked time first
+ *	+-----------------------+ section[LT_SEC_TRACES].offset
+ *	| struct lt_trace_rec   |  each trace once, however many entries name it
+ *	+-----------------------+ section[LT_SEC_FRAMES].offset
+ *	| __u64                 |  trace i has nr_kernel + nr_user of them from
+ *	|                       |  first_frame, innermost first, kernel frames
+ *	|                       |  first
+ *	+-----------------------+ section[LT_SEC_KSYMS].offset
+ *	| struct lt_ksym_rec    |  the kernel functions that the frames name
+ *	+-----------------------+ section[LT_SEC_STRINGS].offset
+ *	| char                  |  NUL-terminated names; offset 0 is ""
+ *	+-----------------------+ total_bytes
+ *
+ * A kernel frame is (index into KSYMS << 32) | offset of the return address in
+ * that function: kernel addresses never leave the kernel. A user frame is the
+ * address, valid in the address space the task had under the entry's exec_id.
+ * User frames above the innermost are return addresses (look up address - 1);
+ * the innermost one is the instruction after the system call.
+ *
+ * Growth: records only ever grow at their end. A reader steps by
+ * lt_section.record_bytes and ignores what it does not know. `version` changes
+ * only when old fields change their meaning.
+ */
+#ifndef _UAPI_LATTOP_H
+#define _UAPI_LATTOP_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define LT_PROC_PATH	"/proc/lattop"
+#define LT_MAGIC	0x504f544cU	/* "LTOP" */
+
+enum {
+	LT_VERSION	= 1,
+	LT_COMM_BYTES	= 16,
+	LT_HOOK_BYTES	= 64,
+	LT_HIST_BUCKETS	= 40,	/* bucket i: 2^i <= ns < 2^(i+1); 0 holds 0 and 1; 39 all longer */
+	LT_MAX_PIDS	= 1024,	/* longest list of pids in one query */
+	LT_TEXT_TASKS	= 1000,	/* tasks in the text view, and in a query whose limit is 0 */
+	LT_MAX_LIMIT	= 1 << 20,
+};
+
+/* What a descriptor yields. */
+enum lt_view {
+	LT_VIEW_TEXT	= 0,
+	LT_VIEW_RECORDS	= 1,
+};
+
+/* Descending, but for LT_SORT_PID. */
+enum lt_sort {
+	LT_SORT_BLOCKED	= 0,	/* blocked_ns, the ongoing sleep included */
+	LT_SORT_ONGOING	= 1,
+	LT_SORT_MAX	= 2,
+	LT_SORT_SLEEPS	= 3,
+	LT_SORT_RUNQ	= 4,
+	LT_SORT_PID	= 5,	/* ascending */
+	LT_SORT_NR
+};
+
+/* Which traces of a task the snapshot holds. */
+enum lt_traces {
+	LT_TRACES_NONE	= 0,
+	LT_TRACES_WORST	= 1,	/* the one with the most blocked time */
+	LT_TRACES_ALL	= 2,
+	LT_TRACES_NR
+};
+
+/* lt_query.flags: what to leave out. */
+enum {
+	LT_Q_NO_KTHREADS	= 1 << 0,
+	LT_Q_NO_EXITED		= 1 << 1,	/* exited tasks and [exited] records */
+	LT_Q_ASLEEP		= 1 << 2,	/* only tasks blocked at this moment */
+	LT_Q_ALL		= (1 << 3) - 1,
+};
+
+#define LT_UID_ANY	(~0U)
+
+/**
+ * struct lt_query - what the next snapshots of this descriptor hold
+ * @size: sizeof(struct lt_query) as the caller knows it
+ * @view: enum lt_view
+ * @sort: enum lt_sort
+ * @limit: at most this many tasks (1..LT_MAX_LIMIT); 0 is LT_TEXT_TASKS
+ * @traces: enum lt_traces
+ * @flags: LT_Q_*
+ * @uid: only tasks of this real uid, in the caller's user namespace; LT_UID_ANY
+ * @n_pids: only tasks whose pid or tgid is among these; 0 is all
+ * @pids: user address of __u32[n_pids], in the caller's pid namespace
+ * @min_blocked_ns: only tasks with at least this much blocked time
+ *
+ * Errors of the ioctl: EINVAL (a value out of its range, unknown flags),
+ * E2BIG (more than LT_MAX_PIDS, or a newer struct with fields set that this
+ * module does not know), EFAULT, ENOMEM, ENOTTY (another ioctl). After an
+ * error the descriptor's query is what it was.
+ */
+struct lt_query {
+	__u32 size;
+	__u32 view;
+	__u32 sort;
+	__u32 limit;
+	__u32 traces;
+	__u32 flags;
+	__u32 uid;
+	__u32 n_pids;
+	__u64 pids;
+	__u64 min_blocked_ns;
+};
+
+#define LT_IOC_QUERY	_IOW('L', 0x70, struct lt_query)
+
+enum lt_sec {
+	LT_SEC_TASKS,
+	LT_SEC_ENTRIES,
+	LT_SEC_TRACES,
+	LT_SEC_FRAMES,
+	LT_SEC_KSYMS,
+	LT_SEC_STRINGS,
+	LT_SEC_NR
+};
+
+struct lt_section {
+	__u64 offset;		/* bytes from the start of the snapshot */
+	__u32 count;		/* records; bytes for LT_SEC_STRINGS */
+	__u32 record_bytes;
+};
+
+/*
+ * What could not be kept, by cause: X(name, what one count is). Nothing here
+ * loses blocked time but `order`; the other causes say how much stands under
+ * a coarser name, or how many stacks are not whole.
+ */
+#define LT_LOST_LIST(X) \
+	X(task_limit,	"sleeps under the [other] task: max_tasks reached") \
+	X(task_pool,	"sleeps under the [other] task: no free record yet") \
+	X(entry_limit,	"sleeps under [other]: max_traces_per_task reached") \
+	X(entry_pool,	"sleeps under [other]: max_entries reached or none free yet") \
+	X(trace_limit,	"sleeps under [other]: max_traces reached") \
+	X(trace_pool,	"sleeps under [other]: no free trace yet") \
+	X(kernel_cut,	"sleeps whose kernel stack is deeper than kernel_depth") \
+	X(user_cut,	"sleeps whose user stack is deeper than user_depth") \
+	X(user_fault,	"sleeps whose user stack was not readable to its end") \
+	X(order,	"sleeps whose end was not seen (ended at the next event)")
+
+enum lt_lost {
+#define LT_LOST_ENUM(name, text) LT_LOST_##name,
+	LT_LOST_LIST(LT_LOST_ENUM)
+#undef LT_LOST_ENUM
+	LT_LOST_NR
+};
+
+/* A limit (module parameter) and how much of it is in use now. */
+enum lt_limit {
+	LT_LIMIT_TASKS,		/* records of tasks, exited ones included */
+	LT_LIMIT_ENTRIES,	/* (task, trace) pairs */
+	LT_LIMIT_TRACES,	/* distinct traces */
+	LT_LIMIT_EXITED,	/* exited tasks kept before they merge */
+	LT_LIMIT_NR
+};
+
+struct lt_header {
+	__u32 magic;		/* LT_MAGIC */
+	__u32 version;		/* LT_VERSION */
+	__u32 header_bytes;
+	__u32 section_nr;	/* LT_SEC_NR */
+	__u64 total_bytes;	/* of the whole snapshot */
+	__u64 time_ns;		/* CLOCK_MONOTONIC; ongoing sleeps are measured up to here */
+	__u64 since_ns;		/* CLOCK_MONOTONIC of load or of the last reset */
+	char  hook[LT_HOOK_BYTES];	/* "tracepoint" or "kprobe: FUNCTION FUNCTION ..." */
+	char  release[LT_HOOK_BYTES];	/* lattop's release */
+	__u32 tasks_total;	/* records the module has */
+	__u32 tasks_matched;	/* those this reader may see and that match, before the limit */
+	__u32 limit[LT_LIMIT_NR];
+	__u32 used[LT_LIMIT_NR];
+	__u64 memory_bytes;	/* held by the module */
+	__u64 lost[LT_LOST_NR + 6];	/* LT_LOST_*; the spare ones are 0 */
+	struct lt_section section[LT_SEC_NR];
+};
+
+/* lt_task_rec.kind */
+enum lt_kind {
+	LT_KIND_TASK	= 0,	/* one task */
+	LT_KIND_EXITED	= 1,	/* all exited tasks of process tgid that left the retention limit */
+	LT_KIND_EXITED_ALL = 2,	/* the same for processes that have gone too; pid 0 */
+	LT_KIND_OTHER	= 3,	/* all tasks that found no record; pid 0; no traces, no max */
+};
+
+/* lt_task_rec.flags */
+enum {
+	LT_T_KTHREAD	= 1 << 0,
+	LT_T_EXITED	= 1 << 1,
+	LT_T_ASLEEP	= 1 << 2,	/* blocked at time_ns */
+	LT_T_IOWAIT	= 1 << 3,	/* the ongoing sleep waits for I/O */
+	LT_T_SEEDED	= 1 << 4,	/* the ongoing sleep began before load: it counts from load */
+};
+
+/**
+ * struct lt_task_rec - a task
+ * @pid: in the reader's pid namespace (what tools call tid)
+ * @tgid: its process
+ * @uid: real uid, in the reader's user namespace
+ * @kind: enum lt_kind
+ * @start_ns: start of the task since boot, CLOCK_BOOTTIME (field 22 of
+ *	/proc/PID/stat in ns); pid and start_ns together are its identity
+ * @comm: name, not necessarily NUL-terminated, any bytes
+ * @state: letter as ps shows it when it went to sleep: S D I T t P; R awake; X exited
+ * @flags: LT_T_*
+ * @blocked_ns: all sleeps, the ongoing one up to lt_header.time_ns included
+ * @ongoing_ns: the ongoing sleep alone, 0 when awake
+ * @max_ns: the longest sleep, the ongoing one included
+ * @sleeps: sleeps begun
+ * @runq_ns: time runnable but waiting for a CPU
+ * @runs: times it got a CPU after such a wait
+ * @exec_id: counts the execs of the process and its ancestors
+ * @first_entry: index of its first entry
+ * @n_entries: how many there are in this snapshot
+ * @traces_total: how many entries the task has in the module
+ */
+struct lt_task_rec {
+	__u32 pid;
+	__u32 tgid;
+	__u32 uid;
+	__u32 kind;
+	__u64 start_ns;
+	char  comm[LT_COMM_BYTES];
+	__u32 state;
+	__u32 flags;
+	__u64 blocked_ns;
+	__u64 ongoing_ns;
+	__u64 max_ns;
+	__u64 sleeps;
+	__u64 runq_ns;
+	__u64 runs;
+	__u32 exec_id;
+	__u32 first_entry;
+	__u32 n_entries;
+	__u32 traces_total;
+};
+
+#define LT_TRACE_OTHER	(~0U)	/* lt_entry_rec.trace of the entry named [other] */
+
+/* lt_entry_rec.flags */
+enum {
+	LT_E_ONGOING	= 1 << 0,	/* the ongoing sleep is one of these */
+};
+
+/**
+ * struct lt_entry_rec - the sleeps of one task in one trace
+ * @trace: index of the trace, or LT_TRACE_OTHER
+ * @flags: LT_E_*
+ * @exec_id: the task's exec_id when it slept: another value than the task's
+ *	now means that the user addresses belong to an earlier program
+ * @blocked_ns, @max_ns: the ongoing sleep included
+ * @ongoing_ns: its part
+ * @sleeps: sleeps begun; the sum over @hist is this less the ongoing one
+ * @hist: ended sleeps by the logarithm of their length
+ *
+ * Over all entries of a task, blocked_ns adds up to the task's, to the
+ * nanosecond, and so do sleeps.
+ */
+struct lt_entry_rec {
+	__u32 trace;
+	__u32 flags;
+	__u32 exec_id;
+	__u32 spare;
+	__u64 blocked_ns;
+	__u64 ongoing_ns;
+	__u64 max_ns;
+	__u64 sleeps;
+	__u64 hist[LT_HIST_BUCKETS];
+};
+
+/* lt_trace_rec.flags */
+enum {
+	LT_TR_COMPLETE		= 1 << 0,	/* the user part reaches the thread's first frame, or there is none */
+	LT_TR_NO_USER		= 1 << 1,	/* a kernel thread: no user part */
+	LT_TR_FP		= 1 << 2,	/* user part walked by frame pointer: may skip frames */
+	LT_TR_KERNEL_CUT	= 1 << 3,	/* deeper than kernel_depth */
+	LT_TR_USER_CUT		= 1 << 4,	/* deeper than user_depth */
+	LT_TR_USER_FAULT	= 1 << 5,	/* the walk met memory that was not there */
+	LT_TR_COMPAT		= 1 << 6,	/* a 32-bit task */
+	LT_TR_SEEDED		= 1 << 7,	/* taken from outside at load: user part is the pc alone */
+};
+
+/**
+ * struct lt_trace_rec - a call trace
+ * @id: the same trace keeps its id from one snapshot to the next; never reused
+ * @first_frame: index of its innermost frame
+ * @nr_kernel: kernel frames
+ * @nr_user: user frames, behind them
+ * @syscall: number of the system call it is in, -1 outside one
+ * @flags: LT_TR_*
+ */
+struct lt_trace_rec {
+	__u64 id;
+	__u32 first_frame;
+	__u16 nr_kernel;
+	__u16 nr_user;
+	__s32 syscall;
+	__u32 flags;
+};
+
+/* A kernel function: offsets into LT_SEC_STRINGS. */
+struct lt_ksym_rec {
+	__u32 name;		/* "?" where the kernel knows no name */
+	__u32 module;		/* 0 ("") for the kernel itself */
+};
+
+#endif /* _UAPI_LATTOP_H */
