@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# What the scripts of this folder share: where things are, the kernel list, messages. Sourced, never run.
+
+VM_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+TOP_DIR=$(cd "$VM_DIR/../.." && pwd)
+CACHE_DIR=${XDG_CACHE_HOME:-$HOME/.cache}/lattop
+BUILD_DIR=$TOP_DIR/build/vm
+export VM_DIR TOP_DIR CACHE_DIR BUILD_DIR
+
+say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
+
+# die WHAT [WHAT-TO-DO...]: a line each, then exit 1
+die() {
+    local line
+    for line in "$@"; do say "$line"; done
+    exit 1
+}
+
+kernel_names() { awk '!/^#/ && NF { print $1 }' "$VM_DIR/kernels"; }
+
+# kernel_line NAME: sets NAME SUITE PACKAGE COMPILER FRAGMENT from the list
+kernel_line() {
+    # shellcheck disable=SC2034  # the caller's variables
+    read -r NAME SUITE PACKAGE COMPILER FRAGMENT < <(awk -v name="$1" '!/^#/ && $1 == name' "$VM_DIR/kernels") ||
+        die "no kernel named '$1'" "tests/vm/kernels lists: $(kernel_names | tr '\n' ' ')"
+}
+
+kernel_dir() { printf '%s/kernels/%s\n' "$CACHE_DIR" "$1"; }
+
+# lock FILE [-s]: held until this process ends
+lock() {
+    local fd
+    mkdir -p "$(dirname "$1")"
+    exec {fd}>"$1"
+    flock "${2:--x}" -n "$fd" && return
+    say "waiting for another run that holds $1"
+    flock "${2:--x}" "$fd"
+}
+
+need() {
+    local tool missing=()
+    for tool in "$@"; do
+        command -v "$tool" >/dev/null || missing+=("$tool")
+    done
+    [ ${#missing[@]} -eq 0 ] || die "missing: ${missing[*]}" "packaging/setup vm installs them"
+}
