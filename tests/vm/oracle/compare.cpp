@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "compare.h"
+
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <set>
+
+namespace oracle {
+namespace {
+
+// A process is born when it is copied, but made runnable somewhat later
+constexpr int64_t birth_slack_ns = 20'000'000;
+
+int release_number() {
+    utsname name{};
+    int major = 0, minor = 0;
+    uname(&name);
+    if (std::sscanf(name.release, "%d.%d", &major, &minor) != 2) return 0;
+    return major * 1000 + minor;
+}
+
+/// True when the trace is one of a sleep in a state that is neither interruptible nor
+/// uninterruptible: stopped, traced, frozen, parked, waiting for a PREEMPT_RT spinlock. The
+/// kernel's sums count the other two states only.
+bool is_unsummed(const Snapshot& snapshot, uint32_t trace) {
+    static constexpr std::array names{"do_signal_stop",   "ptrace_stop",
+                                      "do_freezer_trap",  "__refrigerator",
+                                      "__kthread_parkme", "rtlock_slowlock_locked",
+                                      "rt_spin_lock",     "rt_read_lock",
+                                      "rt_write_lock",    "schedule_rtlock"};
+    if (trace == LT_TRACE_OTHER) return false;
+    const auto frames = snapshot.kernel_frames(snapshot.trace(trace));
+    return std::any_of(frames.begin(), frames.end(), [](std::string_view frame) {
+        return std::find(names.begin(), names.end(), frame) != names.end();
+    });
+}
+
+LattopFigures figures(const Snapshot& snapshot, const lt_task_rec& task) {
+    LattopFigures lattop;
+    lattop.sleeps = task.sleeps;
+    lattop.blocked_ns = task.blocked_ns;
+    lattop.ended_ns = task.blocked_ns - task.ongoing_ns;
+    lattop.runq_ns = task.runq_ns;
+    lattop.asleep = task.flags & LT_T_ASLEEP;
+    lattop.seeded = task.flags & LT_T_SEEDED;
+    for (uint32_t i = 0; i < task.n_entries; ++i) {
+        const lt_entry_rec& entry = snapshot.entry(task.first_entry + i);
+        if (is_unsummed(snapshot, entry.trace))
+            lattop.unsummed_ns += entry.blocked_ns - entry.ongoing_ns;
+    }
+    return lattop;
+}
+
+std::map<TaskId, LattopFigures> figures_of_all(const Snapshot& snapshot) {
+    std::map<TaskId, LattopFigures> all;
+    for (uint32_t i = 0; i < snapshot.count(LT_SEC_TASKS); ++i) {
+        const lt_task_rec& task = snapshot.task(i);
+        if (task.kind == LT_KIND_TASK && !(task.flags & LT_T_EXITED))
+            all[{task.pid, task.start_ns / tick_ns}] = figures(snapshot, task);
+    }
+    return all;
+}
+
+std::string task_name(uint32_t tgid, uint32_t tid) {
+    std::string comm =
+        read_file(fmt::format("/proc/{}/task/{}/comm", tgid, tid)).value_or("(gone)");
+    if (!comm.empty() && comm.back() == '\n') comm.pop_back();
+    return fmt::format("{} {}", tid, comm);
+}
+
+int64_t difference(uint64_t now, uint64_t then) {
+    return static_cast<int64_t>(now - then);
+}
+
+void compare_times(const Sample& base, const Sample& now, Report& report) {
+    const Tolerance tolerance;
+    const auto sleeps =
+        static_cast<uint64_t>(difference(now.lattop.sleeps, base.lattop.sleeps)) + 1;
+    const auto switches = sleeps + now.before.nivcsw - base.before.nivcsw;
+
+    const int64_t runq = difference(now.before.runq_ns, base.before.runq_ns);
+    report.time("run-queue delay", now.name, difference(now.lattop.runq_ns, base.lattop.runq_ns),
+                runq, switches, tolerance.of(runq, switches));
+
+    // A sleep that began before load is whole in the kernel's sum
+    if (now.before.has_sums && kernel_sums_cover(now.before) && !base.lattop.seeded &&
+        !now.lattop.seeded) {
+        const int64_t ended = difference(now.lattop.ended_ns, base.lattop.ended_ns) -
+                              difference(now.lattop.unsummed_ns, base.lattop.unsummed_ns);
+        const int64_t sum = difference(now.before.sum_sleep_ns, base.before.sum_sleep_ns);
+        const int64_t allowed = tolerance.of(sum, sleeps);
+        if (kernel_sums_are_exact() || ended < sum - allowed)
+            report.time("blocked time (kernel's sum)", now.name, ended, sum, sleeps, allowed);
+        else
+            report.show("blocked time over the kernel's sum, which leaves out delayed dequeues",
+                        now.name, ended, sum, sleeps);
+    }
+
+    // Nothing but run, wait for a CPU, and sleep: the three add up to the time that went by
+    if (now.lattop.asleep && (base.lattop.asleep || now.born_after_load)) {
+        const bool from_birth = base.lattop.time_ns == 0;
+        const int64_t wall =
+            difference(now.lattop.time_ns, from_birth ? now.born_ns : base.lattop.time_ns);
+        const int64_t blocked = difference(now.lattop.blocked_ns, base.lattop.blocked_ns);
+        const int64_t exec = difference(now.before.exec_ns, base.before.exec_ns);
+        report.time("blocked time (what is left of the wall clock)", now.name, blocked,
+                    wall - exec - runq, switches,
+                    tolerance.of(wall, switches) + (from_birth ? birth_slack_ns : 0));
+    }
+}
+
+}  // namespace
+
+bool kernel_sums_are_exact() {
+    static const bool exact = [] {
+        if (release_number() < 6012) return true;
+        const auto features = read_file("/sys/kernel/debug/sched/features");
+        return features && features->find("NO_DELAY_DEQUEUE") != std::string::npos;
+    }();
+    return exact;
+}
+
+bool kernel_sums_cover(const KernelCounters& counters) {
+    static const int release = release_number();
+    return counters.fair || release >= 5016;
+}
+
+Samples take_samples(LattopFile& file, int attempts) {
+    Samples samples;
+    std::set<TaskId> quiet;
+    for (int attempt = 0; attempt < attempts; ++attempt) {
+        std::map<TaskId, KernelTask> before;
+        for (const auto& [tgid, tid] : all_tasks())
+            if (const auto task = read_task(tgid, tid); task && !quiet.contains(task->id))
+                before.emplace(task->id, *task);
+        if (before.empty()) break;
+        const Snapshot snapshot = file.read();
+        const auto lattop = figures_of_all(snapshot);
+        for (const auto& [id, task] : before) {
+            const auto behind = read_task(task.tgid, id.pid);
+            if (!behind || behind->id != id) {
+                samples.erase(id);
+                continue;
+            }
+            Sample sample{.name = task_name(task.tgid, id.pid),
+                          .before = task.counters,
+                          .behind = behind->counters,
+                          .lattop = {},
+                          .born_after_load = id.start_ticks * tick_ns > snapshot.header().since_ns,
+                          .born_ns = id.start_ticks * tick_ns};
+            if (const auto found = lattop.find(id); found != lattop.end())
+                sample.lattop = found->second;
+            sample.lattop.time_ns = snapshot.header().time_ns;
+            if (sample.quiet()) quiet.insert(id);
+            samples.insert_or_assign(id, std::move(sample));
+        }
+    }
+    return samples;
+}
+
+Compared compare(const Samples& baseline, const Samples& now, Report& report) {
+    Compared compared;
+    for (const auto& [id, sample] : now) {
+        const auto old = baseline.find(id);
+        if (old == baseline.end() && !sample.born_after_load) continue;
+        const Sample base = old == baseline.end() ? Sample{} : old->second;
+        const int64_t sleeps = difference(sample.lattop.sleeps, base.lattop.sleeps);
+        const int64_t least = difference(sample.before.nvcsw, base.behind.nvcsw);
+        const int64_t most = difference(sample.behind.nvcsw, base.before.nvcsw);
+        if (sleeps < least || sleeps > most)
+            report.fail("{}: {} sleeps, {} to {} by the kernel's count", sample.name, sleeps, least,
+                        most);
+        compared.sleeps += static_cast<uint64_t>(std::max<int64_t>(sleeps, 0));
+        if (!sample.quiet() || !base.quiet()) {
+            ++compared.within_bounds;
+            continue;
+        }
+        ++compared.exactly;
+        compare_times(base, sample, report);
+    }
+    return compared;
+}
+
+}  // namespace oracle

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// All tasks of the machine against the kernel's own counters.
+//
+// Reading is a race: a task moves between the reading of /proc/lattop and of /proc/PID. So the
+// kernel's counters are read before and behind each snapshot, and a task is *quiet* in a sample
+// when none of them moved between: then all figures speak of the same moment and must agree
+// exactly (times: within the tolerance, as kernel and lattop read their clocks a few instructions
+// apart). Samples are repeated for the tasks that were not quiet; those that never are get the
+// weaker rule before <= lattop <= behind.
+//
+// What a task did before the module was loaded is not in lattop: tasks older than that are
+// compared by the difference to a baseline, younger ones from birth.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "kernel.h"
+#include "report.h"
+#include "snapshot.h"
+
+namespace oracle {
+
+/// What lattop says of a task; all 0 when it has no record as it never slept.
+struct LattopFigures {
+    uint64_t sleeps = 0;
+    uint64_t blocked_ns = 0;
+    uint64_t ended_ns = 0;     // blocked_ns without the ongoing sleep
+    uint64_t unsummed_ns = 0;  // part of ended_ns in sleeps that the kernel's sums leave out
+    uint64_t runq_ns = 0;
+    uint64_t time_ns = 0;  // of the snapshot
+    bool asleep = false;
+    bool seeded = false;
+};
+
+/// One task in one moment.
+struct Sample {
+    std::string name;
+    KernelCounters before, behind;
+    LattopFigures lattop;
+    bool born_after_load = false;
+    uint64_t born_ns = 0;
+
+    [[nodiscard]] bool quiet() const { return before == behind; }
+};
+using Samples = std::map<TaskId, Sample>;
+
+/// Every task there is, each from a moment in which it was quiet, if it was in one of `attempts`.
+Samples take_samples(LattopFile& file, int attempts);
+
+struct Compared {
+    uint64_t exactly = 0;
+    uint64_t within_bounds = 0;
+    uint64_t sleeps = 0;
+};
+
+/// Compares all tasks of `now`, those older than the module by the difference to `baseline`;
+/// deviations go into the report.
+Compared compare(const Samples& baseline, const Samples& now, Report& report);
+
+/// True where the kernel's own sum_sleep_runtime is complete. With delayed dequeue (6.12 and
+/// later, feature DELAY_DEQUEUE) a task may be asleep and still on the run queue; that part of
+/// the sleep is in no sum, so there the sum is only a lower bound.
+bool kernel_sums_are_exact();
+
+/// True where the sums count tasks of this kind: the real-time classes have them since 5.16.
+bool kernel_sums_cover(const KernelCounters& counters);
+
+}  // namespace oracle

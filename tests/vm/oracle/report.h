@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What a run of the oracle found: failures (the first ones are kept, all are counted) and the
+// worst deviation of each kind of figure, whether it is a failure or not.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace oracle {
+
+/// How far a time may be from the oracle's: 0.1%, or 20 us for each event that it is a sum over.
+struct Tolerance {
+    double share = 0.001;
+    int64_t per_event_ns = 20'000;
+
+    [[nodiscard]] int64_t of(int64_t time_ns, uint64_t events) const;
+};
+
+class Report {
+public:
+    template <typename... Args>
+    void fail(fmt::format_string<Args...> format, Args&&... args) {
+        add_failure(fmt::format(format, std::forward<Args>(args)...));
+    }
+
+    /// Compares a time and keeps the worst. `what` names the kind, `who` the task.
+    void time(const std::string& what, const std::string& who, int64_t ours_ns, int64_t theirs_ns,
+              uint64_t events, int64_t allowed_ns);
+    /// A deviation that is shown but is no failure, as the oracle itself is known to be off.
+    void show(const std::string& what, const std::string& who, int64_t ours_ns, int64_t theirs_ns,
+              uint64_t events);
+
+    /// Adds what another one found.
+    void absorb(const Report& other);
+
+    /// Prints the worst deviations; true when nothing failed.
+    [[nodiscard]] bool conclude() const;
+    [[nodiscard]] uint64_t failures() const { return failures_; }
+
+private:
+    struct Worst {
+        uint64_t compared = 0;
+        int64_t deviation_ns = 0;
+        int64_t theirs_ns = 0;
+        uint64_t events = 0;
+        double burden = 0;  // deviation as a part of what is allowed
+        std::string who;
+    };
+
+    void add_failure(const std::string& text);
+    void keep(const std::string& what, const std::string& who, int64_t ours_ns, int64_t theirs_ns,
+              uint64_t events, double burden);
+
+    std::map<std::string, Worst> worst_;
+    std::vector<std::string> texts_;  // the first failures
+    uint64_t failures_ = 0;
+};
+
+}  // namespace oracle

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "truth.h"
+
+#include <cstdlib>
+#include <map>
+#include <sstream>
+#include <string>
+
+#include "compare.h"
+#include "report.h"
+
+namespace oracle {
+namespace {
+
+/// One "word key=value key=value ..." line.
+class Line {
+public:
+    explicit Line(const std::string& text) {
+        std::istringstream words(text);
+        std::string word;
+        words >> kind_;
+        while (words >> word)
+            if (const auto sign = word.find('='); sign != std::string::npos)
+                values_[word.substr(0, sign)] = word.substr(sign + 1);
+    }
+
+    [[nodiscard]] const std::string& kind() const { return kind_; }
+    [[nodiscard]] bool has(const std::string& key) const { return values_.contains(key); }
+    [[nodiscard]] std::string text(const std::string& key) const {
+        const auto found = values_.find(key);
+        return found == values_.end() ? "" : found->second;
+    }
+    [[nodiscard]] int64_t number(const std::string& key) const {
+        return std::strtoll(text(key).c_str(), nullptr, 10);
+    }
+    [[nodiscard]] std::string who() const {
+        return text("prog") + "/" + text("role") + " " + text("tid");
+    }
+
+private:
+    std::string kind_;
+    std::map<std::string, std::string> values_;
+};
+
+bool is_stopped(const Line& line) {
+    return line.text("role").starts_with("stopped");
+}
+/// Taking over the pid of the first thread mixes the lives of two threads in the kernel's total.
+bool has_two_lives(const Line& line) {
+    return line.text("prog") == "exec-chain";
+}
+
+void check_counts(const Line& line, Report& report) {
+    const int64_t sleeps = line.number("sleeps");
+    if (line.has("expect_sleeps") && line.number("expect_sleeps") != sleeps)
+        report.fail("{}: the kernel counts {} sleeps where the program must have had {}",
+                    line.who(), sleeps, line.number("expect_sleeps"));
+    if (line.number("l_sleeps") != sleeps)
+        report.fail("{}: {} sleeps, {} by the kernel's count", line.who(), line.number("l_sleeps"),
+                    sleeps);
+    if (line.has("l_total_sleeps") && !has_two_lives(line) &&
+        line.number("l_total_sleeps") != line.number("total_sleeps"))
+        report.fail("{}: {} sleeps since birth, {} by the kernel's count", line.who(),
+                    line.number("l_total_sleeps"), line.number("total_sleeps"));
+}
+
+void check_times(const Line& line, Report& report) {
+    const Tolerance tolerance;
+    const int64_t blocked = line.number("l_blocked_ns");
+    const auto sleeps = static_cast<uint64_t>(line.number("sleeps"));
+    const auto switches = sleeps + static_cast<uint64_t>(line.number("nivcsw")) + 1;
+
+    if (sleeps == 0) {
+        report.time("blocked time of what never slept", line.who(), blocked, 0, 0, 0);
+    } else {
+        const int64_t measured = line.number("blocked_ns");
+        report.time("blocked time (measured by the program)", line.who(), blocked, measured, sleeps,
+                    tolerance.of(measured, sleeps));
+    }
+    KernelCounters counters;
+    counters.fair = line.number("policy") == 0 || line.number("policy") == 3;
+    if (line.has("sum_sleep_ns") && kernel_sums_cover(counters) && !is_stopped(line)) {
+        const int64_t sum = line.number("sum_sleep_ns");
+        const int64_t allowed = tolerance.of(sum, sleeps);
+        if (kernel_sums_are_exact() || blocked < sum - allowed)
+            report.time("blocked time (kernel's sum)", line.who(), blocked, sum, sleeps, allowed);
+        else
+            report.show("blocked time over the kernel's sum, which leaves out delayed dequeues",
+                        line.who(), blocked, sum, sleeps);
+    }
+    const int64_t runq = line.number("runq_ns");
+    report.time("run-queue delay", line.who(), line.number("l_runq_ns"), runq, switches,
+                tolerance.of(runq, switches));
+}
+
+}  // namespace
+
+int check_truth(std::istream& input, const TruthOptions& options) {
+    Report report;
+    uint64_t lines = 0, sleeps = 0;
+    std::string text;
+    while (std::getline(input, text)) {
+        const Line line(text);
+        if (line.kind() != "truth" && line.kind() != "process") continue;
+        ++lines;
+        sleeps += static_cast<uint64_t>(line.number("sleeps"));
+        if (!line.has("l_sleeps")) {
+            report.fail("{}: nothing from /proc/lattop in '{}'", line.who(), text);
+            continue;
+        }
+        check_counts(line, report);
+        if (line.kind() == "truth") check_times(line, report);
+    }
+    fmt::print("compared {} lines, {} sleeps\n", lines, sleeps);
+    if (lines < options.least_lines || sleeps < options.least_sleeps)
+        report.fail("{} lines with {} sleeps, at least {} with {} expected", lines, sleeps,
+                    options.least_lines, options.least_sleeps);
+    return report.conclude() ? 0 : 1;
+}
+
+}  // namespace oracle
