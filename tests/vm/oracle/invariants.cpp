@@ -80,7 +80,7 @@ void Invariants::check_task(const Snapshot& snapshot, const lt_task_rec& task) {
         sums.blocked_ns += entry.blocked_ns;
         sums.ongoing_ns += entry.ongoing_ns;
         sums.sleeps += entry.sleeps;
-        longest = std::max(longest, entry.max_ns);
+        longest = std::max<uint64_t>(longest, entry.max_ns);
         if (entry.blocked_ns > before)
             report_.fail("{}: its entries are not in order of blocked time", name_of(task));
         before = entry.blocked_ns;
