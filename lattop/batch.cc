@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See batch.h.
+#include "lattop/batch.h"
+
+#include "lattop/export/json.h"
+#include "lattop/export/text.h"
+#include "lattop/model/model.h"
+
+namespace lattop {
+namespace {
+
+/// Tasks in the text unless --limit says otherwise: as many as the module's own
+/// text holds. JSON, read by programs, holds all.
+constexpr std::uint32_t kTextLimit = LT_TEXT_TASKS;
+
+std::uint32_t limit_of(const Options& options) {
+    if (options.limit) return *options.limit;
+    return options.json ? 0 : kTextLimit;
+}
+
+Query make_query(const Options& options) {
+    Query query;
+    query.pids = options.pids;
+    query.traces = options.json ? LT_TRACES_ALL : LT_TRACES_WORST;
+    if (options.hide_kernel_threads) query.flags |= LT_Q_NO_KTHREADS;
+    const ModuleSort sort = module_sort(options.sort);
+    query.sort = sort.sort;
+    // An order that the module does not know is made here, from all tasks.
+    query.limit = sort.exact ? limit_of(options) : 0;
+    if (query.limit == 0) query.limit = LT_MAX_LIMIT;
+    return query;
+}
+
+std::string refresh(const Options& options, const TableContext& context, const Clock& clock,
+                    Charset charset) {
+    RowOptions rows;
+    rows.sort = options.sort;
+    rows.hide_kernel_threads = options.hide_kernel_threads;
+    if (options.json) return refresh_json(context, rows, limit_of(options), clock.realtime_ns());
+    TextOptions text;
+    text.rows = rows;
+    text.limit = limit_of(options);
+    text.charset = charset;
+    return refresh_text(context, text, clock.local_time());
+}
+
+}  // namespace
+
+void run_batch(const Options& options, World world, Charset charset, const Output& output) {
+    const Query query = make_query(options);
+    Model model;
+    const TableContext context{model, world.stacks, world.users};
+    Clock::Time next = world.clock.now();
+    for (std::uint64_t n = 1;; ++n) {
+        model.update(world.source.take(query, Moment::Next), query);
+        world.stacks.want(model.snapshot());
+        world.stacks.collect();
+        std::string text = refresh(options, context, world.clock, charset);
+        const bool last = n == options.refreshes || !world.source.more();
+        if (!last && !options.json) text += '\n';
+        if (!output(text) || last) return;
+        // From start to start, so that a slow refresh does not shift the rest;
+        // one slower than the delay is not caught up with.
+        next = std::max(next + options.delay, world.clock.now());
+        world.clock.sleep_until(next);
+    }
+}
+
+}  // namespace lattop

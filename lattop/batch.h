@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The commands `lattop -b` and `lattop --json`. Called by main.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "lattop/clock.h"
+#include "lattop/model/format.h"
+#include "lattop/model/user_stacks.h"
+#include "lattop/model/users.h"
+#include "lattop/options.h"
+#include "lattop/source/source.h"
+
+namespace lattop {
+
+/// Writes all of it; false when nobody reads any more. Throws Error.
+using Output = std::function<bool(std::string_view)>;
+
+/// What a command works with; all of it outlives the command.
+struct World {
+    Source& source;
+    UserStacks& stacks;
+    Users& users;
+    Clock& clock;
+};
+
+/// Prints refreshes until there were as many as asked for, the source has no
+/// more, or nobody reads. Throws Error.
+void run_batch(const Options& options, World world, Charset charset, const Output& output);
+
+}  // namespace lattop

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See clock.h.
+#include "lattop/clock.h"
+
+#include <fmt/format.h>
+
+#include <ctime>
+#include <thread>
+
+namespace lattop {
+
+Clock::Time SystemClock::now() const {
+    return std::chrono::steady_clock::now();
+}
+
+void SystemClock::sleep_until(Time time) {
+    std::this_thread::sleep_until(time);
+}
+
+std::uint64_t SystemClock::realtime_ns() const {
+    const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
+    return static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(since_epoch).count());
+}
+
+std::string SystemClock::local_time() const {
+    const std::time_t now = std::time(nullptr);
+    std::tm local{};
+    ::localtime_r(&now, &local);
+    return fmt::format("{:02}:{:02}:{:02}", local.tm_hour, local.tm_min, local.tm_sec);
+}
+
+}  // namespace lattop

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See json.h.
+#include "lattop/export/json.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "lattop/model/kernel_stack.h"
+#include "lattop/version.h"
+
+namespace lattop {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kDocumentVersion = 1;
+
+/// Hist of the promise: index i counts sleeps of 2^i <= ns < 2^(i+1); without
+/// the empty buckets at its end.
+Json histogram(const Histogram& hist) {
+    std::size_t n = hist.size();
+    while (n > 0 && hist[n - 1] == 0)
+        --n;
+    Json result = Json::array();
+    for (std::size_t i = 0; i < n; ++i)
+        result.push_back(hist[i]);
+    return result;
+}
+
+Json lost(const Header& header) {
+    const auto& n = header.lost;
+    Json causes = Json::object();
+    for (std::size_t i = 0; i < n.size(); ++i) {
+        if (i < kLostCauses.size())
+            causes[std::string(kLostCauses[i].name)] = n[i];
+        else if (n[i] != 0)
+            causes[fmt::format("cause_{}", i)] = n[i];
+    }
+    return {{"tasks", n[LT_LOST_task_limit] + n[LT_LOST_task_pool]},
+            {"traces", n[LT_LOST_entry_limit] + n[LT_LOST_entry_pool] + n[LT_LOST_trace_limit] +
+                           n[LT_LOST_trace_pool]},
+            {"misses", 0},
+            {"causes", std::move(causes)}};
+}
+
+Json limits(const Header& header) {
+    const auto one = [&](lt_limit limit) {
+        return Json{{"used", header.used[limit]}, {"limit", header.limit[limit]}};
+    };
+    return {{"tasks", one(LT_LIMIT_TASKS)},
+            {"entries", one(LT_LIMIT_ENTRIES)},
+            {"traces", one(LT_LIMIT_TRACES)},
+            {"exited", one(LT_LIMIT_EXITED)},
+            {"memory_bytes", header.memory_bytes}};
+}
+
+Json kernel_frame(const KernelFrame& frame) {
+    Json result{{"sym", frame.symbol.name}, {"off", frame.offset}};
+    if (!frame.symbol.module.empty()) result["module"] = frame.symbol.module;
+    return result;
+}
+
+Json user_frame(std::uint64_t address, const UserFrame* frame) {
+    static const UserFrame nameless;
+    const UserFrame& named = frame == nullptr ? nameless : *frame;
+    return {{"sym", named.symbol},    {"off", frame == nullptr ? address : named.offset},
+            {"module", named.module}, {"file", named.file},
+            {"line", named.line},     {"inlined", false},
+            {"addr", address},        {"path", named.path}};
+}
+
+Json entry_delta(const std::optional<EntryDelta>& delta) {
+    if (!delta) return nullptr;
+    return {{"blocked_ns", delta->blocked_ns},
+            {"sleeps", delta->sleeps},
+            {"hist_log2_ns", histogram(delta->hist)}};
+}
+
+Json task_delta(const std::optional<TaskDelta>& delta) {
+    if (!delta) return nullptr;
+    return {{"blocked_ns", delta->blocked_ns},
+            {"sleeps", delta->sleeps},
+            {"runq_ns", delta->runq_ns},
+            {"runs", delta->runs}};
+}
+
+Json kernel_stack(const Snapshot& snapshot, const Trace* trace) {
+    Json result = Json::array();
+    if (trace != nullptr)
+        for (const KernelFrame& frame : snapshot.kernel_frames(*trace))
+            result.push_back(kernel_frame(frame));
+    return result;
+}
+
+Json user_stack(const TableContext& context, const Task& task, const Entry& entry,
+                const Trace* trace) {
+    Json result = Json::array();
+    if (trace == nullptr || trace->nr_user == 0) return result;
+    const Snapshot& snapshot = context.model.snapshot();
+    const UserStack* names = context.stacks.find(stack_id(snapshot, task, entry));
+    const auto addresses = snapshot.user_frames(*trace);
+    for (std::size_t i = 0; i < addresses.size(); ++i) {
+        const bool named = names != nullptr && i < names->frames.size();
+        result.push_back(user_frame(addresses[i], named ? names->frames[i].get() : nullptr));
+    }
+    return result;
+}
+
+Json trace_object(const TableContext& context, const Task& task, const Entry& entry) {
+    const Snapshot& snapshot = context.model.snapshot();
+    const Trace* trace = snapshot.trace_of(entry);
+    Json result{
+        {"blocked_ns", entry.blocked_ns},
+        {"sleeps", entry.sleeps},
+        {"max_ns", entry.max_ns},
+        {"hist_log2_ns", histogram(entry.hist)},
+        {"reason", trace == nullptr ? "other" : wait_reason(snapshot.kernel_frames(*trace))},
+        {"complete", trace != nullptr && trace->complete()},
+        {"kernel", kernel_stack(snapshot, trace)},
+        {"user", user_stack(context, task, entry, trace)},
+        {"ongoing_ns", entry.ongoing_ns},
+        {"kind", trace == nullptr ? "other" : "trace"},
+        {"earlier_program", entry.exec_id != task.exec_id},
+        {"delta", entry_delta(context.model.delta(entry))}};
+    if (trace != nullptr) {
+        result["id"] = trace->id;
+        result["syscall"] = trace->syscall;
+        result["completeness"] = completeness(*trace);
+    }
+    return result;
+}
+
+const char* kind_name(const Task& task) {
+    switch (task.kind) {
+        case LT_KIND_TASK: return "task";
+        case LT_KIND_EXITED: return "exited";
+        case LT_KIND_EXITED_ALL: return "exited_all";
+        case LT_KIND_OTHER: return "other";
+        default: return "unknown";
+    }
+}
+
+Json task_object(const TableContext& context, const Row& row) {
+    const Task& task = *row.task;
+    Json traces = Json::array();
+    for (const Entry& entry : context.model.snapshot().entries_of(task))
+        traces.push_back(trace_object(context, task, entry));
+    return {
+        {"pid", task.pid},
+        {"tgid", task.tgid},
+        {"comm", task.comm},
+        {"uid", task.uid},
+        {"state", std::string(1, task.state)},
+        {"exited", task.exited() || task.kind == LT_KIND_EXITED || task.kind == LT_KIND_EXITED_ALL},
+        {"blocked_ns", task.blocked_ns},
+        {"ongoing_ns", task.ongoing_ns},
+        {"sleeps", task.sleeps},
+        {"max_ns", task.max_ns},
+        {"runq_ns", task.runq_ns},
+        {"runs", task.runs},
+        {"kind", kind_name(task)},
+        {"start_ns", task.start_ns},
+        {"kernel_thread", task.kernel_thread()},
+        {"asleep", task.asleep()},
+        {"exec_id", task.exec_id},
+        {"traces_total", task.traces_total},
+        {"delta", task_delta(row.delta)},
+        {"traces", std::move(traces)}};
+}
+
+}  // namespace
+
+std::string refresh_json(const TableContext& context, const RowOptions& options,
+                         std::uint32_t limit, std::uint64_t realtime_ns) {
+    std::vector<Row> rows = make_rows(context, options);
+    if (limit != 0 && rows.size() > limit) rows.resize(limit);
+    const Header& header = context.model.snapshot().header;
+    Json tasks = Json::array();
+    for (const Row& row : rows)
+        tasks.push_back(task_object(context, row));
+    const Json document{{"version", kDocumentVersion},
+                        {"time_ns", header.time_ns},
+                        {"interval_ns", context.model.interval_ns()},
+                        {"hook", header.hook},
+                        {"lost", lost(header)},
+                        {"since_ns", header.since_ns},
+                        {"realtime_ns", realtime_ns},
+                        {"release", kVersion},
+                        {"module_release", header.release},
+                        {"tasks_total", header.tasks_total},
+                        {"tasks_matched", header.tasks_matched},
+                        {"limits", limits(header)},
+                        {"tasks", std::move(tasks)}};
+    return document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace lattop

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// `lattop --json`: a refresh as one JSON document on one line. Its form is a
+// promise, described in lattop(8).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "lattop/model/rows.h"
+
+namespace lattop {
+
+/// The refresh that `context` holds; ends with a newline. Bytes of names that
+/// are not UTF-8 are replaced by U+FFFD. `realtime_ns` is the wall clock since
+/// the epoch; `limit` tasks at most, 0 for all.
+std::string refresh_json(const TableContext& context, const RowOptions& options,
+                         std::uint32_t limit, std::uint64_t realtime_ns);
+
+}  // namespace lattop

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See text.h. A task is one line of figures under the column titles and, below
+// it and indented, its worst trace:
+//
+//	    812 redis     S  99.9  12.34s  ...  futex_wait_queue  redis-server
+//	        98.2% of it in 1,204 sleeps, max 1.23s, futex; incomplete: …
+//	        kernel  futex_wait_queue < futex_wait < do_futex < …
+//	        user    __lll_lock_wait libc.so.6 < worker(void*) redis-server
+#include "lattop/export/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "lattop/model/kernel_stack.h"
+#include "lattop/version.h"
+
+namespace lattop {
+namespace {
+
+constexpr std::string_view kIndent = "        ";
+constexpr std::string_view kCallers = " < ";
+
+std::string_view limit_name(std::size_t limit) {
+    switch (limit) {
+        case LT_LIMIT_TASKS: return "tasks";
+        case LT_LIMIT_ENTRIES: return "entries";
+        case LT_LIMIT_TRACES: return "traces";
+        case LT_LIMIT_EXITED: return "exited";
+        default: return "?";
+    }
+}
+
+void append_header(std::string& out, const TableContext& context, const std::string& clock,
+                   std::size_t n_shown, Charset charset) {
+    const Model& model = context.model;
+    const Header& header = model.snapshot().header;
+    out += fmt::format("lattop {} - {}, {} {}, hook {}\n", kVersion, clock,
+                       model.since_load() ? "since load or reset" : "interval",
+                       format_duration(model.interval_ns()), printable(header.hook, charset));
+    out += fmt::format("showing {} of {} tasks that match, {} in all\n", n_shown,
+                       header.tasks_matched, header.tasks_total);
+    out += "in use: " + limits_text(header) + "\n";
+    const std::string lost = lost_text(header);
+    out += "lost: " + (lost.empty() ? "nothing" : lost) + "\n\n";
+}
+
+/// The last column is not padded, so that lines have no trailing blanks.
+void append_cell(std::string& line, const std::string& text, const ColumnInfo& column, bool last) {
+    if (!line.empty()) line += ' ';
+    if (last)
+        line += text;
+    else if (column.left)
+        line += fmt::format("{:<{}}", text, column.width);
+    else
+        line += fmt::format("{:>{}}", text, column.width);
+}
+
+bool in_text(const ColumnInfo& column) {
+    return column.id != Column::TopFrame;  // the trace below the line says more
+}
+
+std::string titles() {
+    std::string line;
+    for (const ColumnInfo& column : columns())
+        if (in_text(column))
+            append_cell(line, std::string(column.title), column, column.id == Column::Command);
+    return line + "\n";
+}
+
+void append_figures(std::string& out, const TableContext& context, const Row& row,
+                    Charset charset) {
+    std::string line;
+    for (const ColumnInfo& column : columns()) {
+        if (!in_text(column)) continue;
+        const std::string text = printable(cell_text(context, row, column.id), charset);
+        append_cell(line, text, column, column.id == Column::Command);
+    }
+    out += line + "\n";
+}
+
+/// Appends "label  a < b < c", folded to `width` between frames.
+void append_stack(std::string& out, std::string_view label, const std::vector<std::string>& frames,
+                  const TextOptions& options) {
+    if (frames.empty()) return;
+    std::string line = fmt::format("{}{:<8}", kIndent, label);
+    const std::size_t hang = line.size();
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        const std::string text = printable(frames[i], options.charset);
+        const std::string_view separator = i == 0 ? "" : kCallers;
+        const bool fits = line.size() + separator.size() + text.size() <= options.width;
+        if (i != 0 && !fits) {
+            out += line + "\n";
+            line = std::string(hang - 2, ' ') + "< " + text;
+        } else {
+            line += std::string(separator) + text;
+        }
+    }
+    out += line + "\n";
+}
+
+std::string entry_summary(const Snapshot& snapshot, const Task& task, const Entry& entry) {
+    const Trace* trace = snapshot.trace_of(entry);
+    const double share = task.blocked_ns == 0 ? 0
+                                              : static_cast<double>(entry.blocked_ns) /
+                                                    static_cast<double>(task.blocked_ns);
+    std::string text = fmt::format("{}% of it in {} sleeps, max {}", format_percent(share),
+                                   with_commas(entry.sleeps), format_duration(entry.max_ns));
+    if ((entry.flags & LT_E_ONGOING) != 0)
+        text += fmt::format(", ongoing {}", format_duration(entry.ongoing_ns));
+    if (trace == nullptr) return text + ", [other]: its stacks found no room";
+    text += ", " + wait_reason(snapshot.kernel_frames(*trace));
+    if (entry.exec_id != task.exec_id) text += ", an earlier program of this task";
+    return text + "; " + completeness(*trace);
+}
+
+void append_trace(std::string& out, const TableContext& context, const Task& task,
+                  const Entry& entry, const TextOptions& options) {
+    const Snapshot& snapshot = context.model.snapshot();
+    out += std::string(kIndent) + printable(entry_summary(snapshot, task, entry), options.charset) +
+           "\n";
+    const Trace* trace = snapshot.trace_of(entry);
+    if (trace == nullptr) return;
+    std::vector<std::string> kernel;
+    for (const KernelFrame& frame : snapshot.kernel_frames(*trace))
+        kernel.emplace_back(plain_name(frame.symbol.name));
+    append_stack(out, "kernel", kernel, options);
+    append_stack(out, "user", user_frame_texts(snapshot, task, entry, context.stacks), options);
+}
+
+}  // namespace
+
+std::string limits_text(const Header& header) {
+    std::string text;
+    for (std::size_t i = 0; i < header.limit.size(); ++i) {
+        const std::uint64_t limit = std::max<std::uint64_t>(header.limit[i], 1);
+        text += fmt::format("{} {}/{} ({}%), ", limit_name(i), header.used[i], header.limit[i],
+                            std::uint64_t{header.used[i]} * 100 / limit);
+    }
+    return text + "memory " + format_bytes(header.memory_bytes);
+}
+
+std::string lost_text(const Header& header) {
+    std::string text;
+    for (std::size_t i = 0; i < header.lost.size(); ++i) {
+        if (header.lost[i] == 0) continue;
+        if (!text.empty()) text += ", ";
+        text +=
+            i < kLostCauses.size() ? std::string(kLostCauses[i].name) : fmt::format("cause_{}", i);
+        text += " " + with_commas(header.lost[i]);
+    }
+    return text;
+}
+
+std::string refresh_text(const TableContext& context, const TextOptions& options,
+                         const std::string& clock) {
+    std::vector<Row> rows = make_rows(context, options.rows);
+    if (options.limit != 0 && rows.size() > options.limit) rows.resize(options.limit);
+    std::string out;
+    append_header(out, context, clock, rows.size(), options.charset);
+    out += titles();
+    for (const Row& row : rows) {
+        append_figures(out, context, row, options.charset);
+        const auto entries = context.model.snapshot().entries_of(*row.task);
+        if (!entries.empty()) append_trace(out, context, *row.task, entries.front(), options);
+    }
+    return out;
+}
+
+}  // namespace lattop

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// `lattop -b`: a refresh as plain text, for pipes, files and less(1).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "lattop/model/format.h"
+#include "lattop/model/rows.h"
+
+namespace lattop {
+
+struct TextOptions {
+    RowOptions rows;
+    std::uint32_t limit = 0;  ///< tasks at most, 0 for all
+    std::size_t width = 100;  ///< columns that stacks are folded to
+    Charset charset = Charset::Ascii;
+};
+
+/// The refresh that `context` holds: header lines, then for each task its
+/// figures and the trace that cost it most. `clock` is the wall clock, local.
+std::string refresh_text(const TableContext& context, const TextOptions& options,
+                         const std::string& clock);
+
+/// One line for the limits: "tasks 143/8192 (1%), …, memory 12.3M".
+std::string limits_text(const Header& header);
+
+/// One line for the loss counters that are not 0: "task_limit 12, …"; "" when
+/// nothing was lost.
+std::string lost_text(const Header& header);
+
+}  // namespace lattop

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// lattop: parses the command line, opens what the command needs, runs it, and
+// says what failed, why and what to try.
+#include <fmt/format.h>
+#include <langinfo.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <clocale>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "lattop/batch.h"
+#include "lattop/options.h"
+#include "lattop/source/error.h"
+#include "lattop/source/file_source.h"
+#include "lattop/source/proc_source.h"
+
+namespace lattop {
+namespace {
+
+/// Writes to standard output; false when its reader has gone.
+bool write_output(std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t n = ::write(STDOUT_FILENO, text.data(), text.size());
+        if (n >= 0) {
+            text.remove_prefix(static_cast<std::size_t>(n));
+        } else if (errno == EPIPE) {
+            return false;
+        } else if (errno != EINTR) {
+            throw Error(fmt::format("cannot write: {}", std::strerror(errno)));
+        }
+    }
+    return true;
+}
+
+Charset locale_charset() {
+    return std::string_view(::nl_langinfo(CODESET)) == "UTF-8" ? Charset::Utf8 : Charset::Ascii;
+}
+
+std::unique_ptr<Source> open_source(const Options& options) {
+    if (options.source_file.empty()) return std::make_unique<ProcSource>();
+    return std::make_unique<FileSource>(options.source_file);
+}
+
+std::unique_ptr<Users> make_users(const Source& source) {
+    if (source.live()) return std::make_unique<SystemUsers>();
+    return std::make_unique<NumericUsers>();
+}
+
+void run(const Options& options) {
+    if (!options.batch && (::isatty(STDOUT_FILENO) == 0 || ::isatty(STDIN_FILENO) == 0))
+        throw UsageError("the live table needs a terminal", "use lattop -b, or lattop --json");
+    const auto source = open_source(options);
+    const auto users = make_users(*source);
+    const auto stacks = std::make_unique<NoUserStacks>();
+    SystemClock clock;
+    const World world{*source, *stacks, *users, clock};
+    run_batch(options, world, locale_charset(), write_output);
+}
+
+int main_checked(int argc, const char* const* argv) {
+    const CommandLine line = parse_command_line(argc, argv);
+    if (line.print)
+        write_output(*line.print);
+    else
+        run(line.options);
+    return static_cast<int>(ExitCode::Ok);
+}
+
+int report(const char* what, const std::string& hint, ExitCode code) {
+    std::fputs(fmt::format("lattop: {}\n", printable(what, locale_charset())).c_str(), stderr);
+    if (!hint.empty()) std::fputs(fmt::format("lattop: {}\n", hint).c_str(), stderr);
+    return static_cast<int>(code);
+}
+
+}  // namespace
+}  // namespace lattop
+
+int main(int argc, char** argv) {
+    std::setlocale(LC_ALL, "");
+    std::signal(SIGPIPE, SIG_IGN);
+    try {
+        return lattop::main_checked(argc, argv);
+    } catch (const lattop::Error& error) {
+        return lattop::report(error.what(), error.hint(), error.code());
+    } catch (const std::exception& error) {
+        return lattop::report(error.what(), "", lattop::ExitCode::Failed);
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See frames.h.
+#include "lattop/model/frames.h"
+
+#include <fmt/format.h>
+
+#include "lattop/model/kernel_stack.h"
+
+namespace lattop {
+namespace {
+
+const UserStack* named_stack(const Snapshot& snapshot, const Task& task, const Entry& entry,
+                             const UserStacks& stacks) {
+    const Trace* trace = snapshot.trace_of(entry);
+    if (trace == nullptr || trace->nr_user == 0) return nullptr;
+    return stacks.find(stack_id(snapshot, task, entry));
+}
+
+/// A frame in a narrow column: no offset, no parameters.
+std::string short_text(const UserFrame& frame) {
+    if (!frame.symbol.empty()) return without_parameters(frame.symbol);
+    return frame_text(frame);
+}
+
+/// Index of the '(' that opens the parameters of a demangled name, or npos.
+/// Walks back over the last balanced pair, so that "(anonymous namespace)::f"
+/// and "operator()(int)" keep theirs.
+std::size_t parameters_begin(const std::string& name) {
+    const std::size_t close = name.rfind(')');
+    if (close == std::string::npos) return std::string::npos;
+    int depth = 0;
+    for (std::size_t i = close + 1; i-- > 0;) {
+        if (name[i] == ')') ++depth;
+        if (name[i] == '(' && --depth == 0) return i;
+    }
+    return std::string::npos;
+}
+
+}  // namespace
+
+StackId stack_id(const Snapshot& snapshot, const Task& task, const Entry& entry) {
+    const Trace* trace = snapshot.trace_of(entry);
+    return {id_of(task), entry.exec_id, trace == nullptr ? 0 : trace->id};
+}
+
+std::string frame_text(const KernelFrame& frame) {
+    std::string text = fmt::format("{}+{:#x}", frame.symbol.name, frame.offset);
+    if (!frame.symbol.module.empty()) text += fmt::format(" [{}]", frame.symbol.module);
+    return text;
+}
+
+std::string frame_text(const UserFrame& frame) {
+    if (frame.symbol.empty())
+        return frame.module.empty() ? fmt::format("{:#x}", frame.offset)
+                                    : fmt::format("{}+{:#x}", frame.module, frame.offset);
+    std::string text = fmt::format("{}+{:#x} {}", frame.symbol, frame.offset, frame.module);
+    if (!frame.file.empty())
+        text += fmt::format(" {}:{}", frame.file.substr(frame.file.rfind('/') + 1), frame.line);
+    return text;
+}
+
+std::string without_parameters(const std::string& name) {
+    const std::size_t open = parameters_begin(name);
+    if (open == std::string::npos || open == 0) return name;
+    // What follows may only be qualifiers: else the pair was part of the name.
+    const std::string_view rest = std::string_view(name).substr(name.rfind(')') + 1);
+    const bool qualifiers = rest.empty() || rest.starts_with(" const") ||
+                            rest.starts_with(" volatile") || rest.starts_with(" &") ||
+                            rest.starts_with(" [clone");
+    const bool call_operator = std::string_view(name).substr(0, open).ends_with("operator");
+    return qualifiers && !call_operator ? name.substr(0, open) : name;
+}
+
+std::vector<std::string> user_frame_texts(const Snapshot& snapshot, const Task& task,
+                                          const Entry& entry, const UserStacks& stacks) {
+    std::vector<std::string> texts;
+    const Trace* trace = snapshot.trace_of(entry);
+    if (trace == nullptr) return texts;
+    if (const UserStack* stack = named_stack(snapshot, task, entry, stacks)) {
+        for (const UserFramePtr& frame : stack->frames)
+            texts.push_back(frame_text(*frame));
+        return texts;
+    }
+    for (const std::uint64_t address : snapshot.user_frames(*trace))
+        texts.push_back(fmt::format("{:#x}", address));
+    return texts;
+}
+
+TopFrame top_frame(const Snapshot& snapshot, const Task& task, const Entry& entry,
+                   const UserStacks& stacks) {
+    const Trace* trace = snapshot.trace_of(entry);
+    if (trace == nullptr) return {"[other]", false};
+    const UserStack* stack = named_stack(snapshot, task, entry, stacks);
+    if (stack != nullptr && stack->own != UserStack::kNone) {
+        const UserFrame& own = *stack->frames[stack->own];
+        if (!own.symbol.empty()) return {short_text(own), true};
+    }
+    const auto kernel = snapshot.kernel_frames(*trace);
+    if (const auto telling = telling_frame(kernel))
+        return {std::string(plain_name(kernel[*telling].symbol.name)), false};
+    if (stack != nullptr && !stack->frames.empty())
+        return {short_text(*stack->frames.front()), true};
+    return {"", false};
+}
+
+TopFrame top_frame(const Snapshot& snapshot, const Task& task, const UserStacks& stacks) {
+    const auto entries = snapshot.entries_of(task);
+    if (entries.empty()) return {};
+    return top_frame(snapshot, task, entries.front(), stacks);
+}
+
+std::string completeness(const Trace& trace) {
+    const auto has = [&](std::uint32_t flag) { return (trace.flags & flag) != 0; };
+    if (has(LT_TR_SEEDED)) return "asleep before lattop was loaded: user part is the pc alone";
+    std::string text;
+    const auto add = [&text](const char* why) {
+        text += text.empty() ? "incomplete: " : ", ";
+        text += why;
+    };
+    if (has(LT_TR_KERNEL_CUT)) add("kernel part deeper than kernel_depth");
+    if (has(LT_TR_USER_CUT)) add("user part deeper than user_depth");
+    if (has(LT_TR_USER_FAULT)) add("user stack not readable to its end");
+    if (!trace.complete() && has(LT_TR_COMPAT)) add("a 32-bit task");
+    if (!trace.complete() && has(LT_TR_FP)) add("walked by frame pointer, may skip frames");
+    if (text.empty() && !trace.complete()) add("user part does not reach the first frame");
+    if (!text.empty()) return text;
+    return has(LT_TR_FP) ? "complete, walked by frame pointer" : "complete";
+}
+
+std::string command_text(const Task& task) {
+    switch (task.kind) {
+        case LT_KIND_TASK: return task.comm;
+        case LT_KIND_EXITED: return task.comm + " [exited]";
+        case LT_KIND_EXITED_ALL: return "[exited]";
+        case LT_KIND_OTHER: return "[other]";
+        default: return task.comm + " [?]";
+    }
+}
+
+}  // namespace lattop

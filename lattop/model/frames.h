@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Frames as text, and the one frame that tells most about an entry. Used by
+// the table, the detail pane and the batch text.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lattop/model/user_stacks.h"
+#include "lattop/source/snapshot.h"
+
+namespace lattop {
+
+/// "futex_wait+0x5c", "do_poll+0x1a [kvm]"
+std::string frame_text(const KernelFrame& frame);
+
+/// "read_all(int)+0x12 server main.cc:12", "libc.so.6+0x8a1b3", "0x7f12ab"
+std::string frame_text(const UserFrame& frame);
+
+/// A demangled name without parameters and what follows them:
+/// "ns::Pool::take" of "ns::Pool::take(int) const".
+std::string without_parameters(const std::string& name);
+
+/// User frames of an entry as text, innermost first, named as far as known.
+std::vector<std::string> user_frame_texts(const Snapshot& snapshot, const Task& task,
+                                          const Entry& entry, const UserStacks& stacks);
+
+/// The most telling frame of an entry: the innermost in the program's own
+/// file, else the kernel function that says what is waited for, else a user
+/// frame, else nothing.
+struct TopFrame {
+    std::string text;
+    bool user = false;
+};
+TopFrame top_frame(const Snapshot& snapshot, const Task& task, const Entry& entry,
+                   const UserStacks& stacks);
+
+/// The same for the worst entry of a task that the snapshot holds.
+TopFrame top_frame(const Snapshot& snapshot, const Task& task, const UserStacks& stacks);
+
+/// Why the user part of a trace may not be whole: "complete", or what is
+/// missing and why.
+std::string completeness(const Trace& trace);
+
+/// COMMAND column: the name, marked where the record stands for several tasks.
+std::string command_text(const Task& task);
+
+/// Entries by descending cost; the snapshot has them so, a saved one may not.
+StackId stack_id(const Snapshot& snapshot, const Task& task, const Entry& entry);
+
+}  // namespace lattop

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The seam between whoever shows user stacks and whoever names them.
+#pragma once
+
+#include <cstdint>
+
+#include "lattop/model/model.h"
+#include "unwind/frame.h"
+
+namespace lattop {
+
+/// One user stack: of which task, under which program, which trace.
+struct StackId {
+    TaskId task;
+    std::uint32_t exec_id = 0;
+    std::uint64_t trace_id = 0;
+
+    bool operator==(const StackId&) const = default;
+};
+
+class UserStacks {
+public:
+    UserStacks() = default;
+    UserStacks(const UserStacks&) = delete;
+    UserStacks& operator=(const UserStacks&) = delete;
+    virtual ~UserStacks() = default;
+
+    /// Asks for the names of the user stacks that `snapshot` holds.
+    virtual void want(const Snapshot& snapshot) = 0;
+
+    /// Takes over names found since the last call; whether there were any.
+    virtual bool collect() = 0;
+
+    /// A descriptor that is readable when collect() has something; -1 for none.
+    [[nodiscard]] virtual int ready_fd() const = 0;
+
+    /// The named stack, or nullptr while (or because) there are no names: then
+    /// the bare addresses are all there is. Valid until the next want() or collect().
+    [[nodiscard]] virtual const UserStack* find(const StackId& id) const = 0;
+};
+
+/// Nothing has a name: for saved snapshots of other machines.
+class NoUserStacks final : public UserStacks {
+public:
+    void want(const Snapshot& /*snapshot*/) override {}
+    bool collect() override { return false; }
+    [[nodiscard]] int ready_fd() const override { return -1; }
+    [[nodiscard]] const UserStack* find(const StackId& /*id*/) const override { return nullptr; }
+};
+
+}  // namespace lattop

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See decoder.h. Each step reads one section; what one record says about
+// another is checked as soon as both are known.
+#include "lattop/source/decoder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "lattop/source/cursor.h"
+
+namespace lattop {
+namespace {
+
+constexpr const char* kSectionName[LT_SEC_NR] = {"tasks",  "entries", "traces",
+                                                 "frames", "ksyms",   "strings"};
+
+/// Offset of the return address in its kernel function, and the function.
+constexpr unsigned kKsymShift = 32;
+
+lt_header read_header(std::span<const std::byte> bytes) {
+    lt_header header;
+    if (bytes.size() < sizeof(header.magic))
+        throw FormatError(fmt::format("{} bytes hold no header", bytes.size()));
+    std::memcpy(&header.magic, bytes.data(), sizeof(header.magic));
+    if (header.magic != LT_MAGIC)
+        throw FormatError(fmt::format("it begins with {:#010x}, not with lattop's {:#010x}",
+                                      header.magic, LT_MAGIC));
+    if (bytes.size() < offsetof(lt_header, header_bytes))
+        throw FormatError(fmt::format("{} bytes hold no header", bytes.size()));
+    std::memcpy(&header.version, bytes.data() + offsetof(lt_header, version),
+                sizeof(header.version));
+    if (header.version != LT_VERSION)
+        throw NotUsableError(
+            fmt::format("the module speaks version {} of the record view, this lattop version {}",
+                        header.version, static_cast<int>(LT_VERSION)),
+            "install module and lattop of the same release, then: rmmod lattop; modprobe lattop");
+    if (bytes.size() < sizeof(header))
+        throw FormatError(
+            fmt::format("{} bytes, the header alone has {}", bytes.size(), sizeof(header)));
+    std::memcpy(&header, bytes.data(), sizeof(header));
+    if (header.header_bytes < sizeof(header) || header.section_nr < LT_SEC_NR)
+        throw FormatError(fmt::format("its header has {} bytes and {} sections, {} and {} needed",
+                                      header.header_bytes, header.section_nr, sizeof(header),
+                                      static_cast<int>(LT_SEC_NR)));
+    if (header.total_bytes < header.header_bytes)
+        throw FormatError(fmt::format("total_bytes {} is less than its header's {}",
+                                      header.total_bytes, header.header_bytes));
+    return header;
+}
+
+std::span<const std::byte> section_bytes(std::span<const std::byte> bytes,
+                                         const lt_section& section, const char* name) {
+    if (section.offset > bytes.size())
+        throw FormatError(
+            fmt::format("{} begin at {} of {} bytes", name, section.offset, bytes.size()));
+    return bytes.subspan(section.offset);
+}
+
+template <typename Record>
+RecordCursor<Record> open_section(std::span<const std::byte> bytes, const lt_header& header,
+                                  lt_sec which) {
+    const lt_section& section = header.section[which];
+    const char* name = kSectionName[which];
+    return {section_bytes(bytes, section, name), name, section.count, section.record_bytes};
+}
+
+template <std::size_t N>
+std::string fixed_string(const char (&chars)[N]) {
+    return {chars, strnlen(chars, N)};
+}
+
+Header decode_header(const lt_header& raw) {
+    Header header;
+    header.time_ns = raw.time_ns;
+    header.since_ns = raw.since_ns;
+    header.hook = fixed_string(raw.hook);
+    header.release = fixed_string(raw.release);
+    header.tasks_total = raw.tasks_total;
+    header.tasks_matched = raw.tasks_matched;
+    std::copy(std::begin(raw.limit), std::end(raw.limit), header.limit.begin());
+    std::copy(std::begin(raw.used), std::end(raw.used), header.used.begin());
+    header.memory_bytes = raw.memory_bytes;
+    std::copy(std::begin(raw.lost), std::end(raw.lost), header.lost.begin());
+    return header;
+}
+
+std::vector<char> decode_strings(std::span<const std::byte> bytes, const lt_header& header) {
+    const lt_section& section = header.section[LT_SEC_STRINGS];
+    const auto from = section_bytes(bytes, section, "strings");
+    if (section.count > from.size())
+        throw FormatError(
+            fmt::format("strings: {} bytes do not fit in {}", section.count, from.size()));
+    std::vector<char> strings(section.count);
+    if (!strings.empty()) std::memcpy(strings.data(), from.data(), strings.size());
+    if (!strings.empty() && strings.back() != '\0')
+        throw FormatError("strings: the last one does not end");
+    return strings;
+}
+
+std::string_view string_at(const std::vector<char>& strings, std::uint32_t offset,
+                           const RecordCursor<lt_ksym_rec>& cursor) {
+    if (offset >= strings.size())
+        throw FormatError(
+            fmt::format("{}: string {} of {} bytes", cursor.where(), offset, strings.size()));
+    return {strings.data() + offset};
+}
+
+std::vector<KernelSymbol> decode_ksyms(RecordCursor<lt_ksym_rec> cursor,
+                                       const std::vector<char>& strings) {
+    std::vector<KernelSymbol> symbols;
+    symbols.reserve(cursor.count());
+    while (!cursor.done()) {
+        const auto raw = cursor.next();
+        symbols.push_back(
+            {string_at(strings, raw.name, cursor), string_at(strings, raw.module, cursor)});
+    }
+    return symbols;
+}
+
+std::vector<std::uint64_t> decode_frames(RecordCursor<std::uint64_t> cursor) {
+    std::vector<std::uint64_t> frames;
+    frames.reserve(cursor.count());
+    while (!cursor.done())
+        frames.push_back(cursor.next());
+    return frames;
+}
+
+std::vector<Trace> decode_traces(RecordCursor<lt_trace_rec> cursor,
+                                 const std::vector<std::uint64_t>& frames, std::size_t n_ksyms) {
+    std::vector<Trace> traces;
+    traces.reserve(cursor.count());
+    while (!cursor.done()) {
+        const auto raw = cursor.next();
+        const std::uint64_t end = std::uint64_t{raw.first_frame} + raw.nr_kernel + raw.nr_user;
+        if (end > frames.size())
+            throw FormatError(
+                fmt::format("{}: frames up to {} of {}", cursor.where(), end, frames.size()));
+        for (std::uint32_t i = 0; i < raw.nr_kernel; ++i) {
+            const std::uint64_t ksym = frames[raw.first_frame + i] >> kKsymShift;
+            if (ksym >= n_ksyms)
+                throw FormatError(
+                    fmt::format("{}: kernel function {} of {}", cursor.where(), ksym, n_ksyms));
+        }
+        traces.push_back(
+            {raw.id, raw.first_frame, raw.nr_kernel, raw.nr_user, raw.syscall, raw.flags});
+    }
+    return traces;
+}
+
+std::vector<Entry> decode_entries(RecordCursor<lt_entry_rec> cursor, std::size_t n_traces) {
+    std::vector<Entry> entries;
+    entries.reserve(cursor.count());
+    while (!cursor.done()) {
+        const auto raw = cursor.next();
+        if (raw.trace != LT_TRACE_OTHER && raw.trace >= n_traces)
+            throw FormatError(
+                fmt::format("{}: trace {} of {}", cursor.where(), raw.trace, n_traces));
+        Entry& entry = entries.emplace_back();
+        entry.trace = raw.trace;
+        entry.flags = raw.flags;
+        entry.exec_id = raw.exec_id;
+        entry.blocked_ns = raw.blocked_ns;
+        entry.ongoing_ns = raw.ongoing_ns;
+        entry.max_ns = raw.max_ns;
+        entry.sleeps = raw.sleeps;
+        std::copy(std::begin(raw.hist), std::end(raw.hist), entry.hist.begin());
+    }
+    return entries;
+}
+
+Task decode_task(const lt_task_rec& raw) {
+    Task task;
+    task.pid = raw.pid;
+    task.tgid = raw.tgid;
+    task.uid = raw.uid;
+    task.kind = raw.kind;
+    task.start_ns = raw.start_ns;
+    task.comm = fixed_string(raw.comm);
+    task.state = raw.state > ' ' && raw.state < 0x7f ? static_cast<char>(raw.state) : '?';
+    task.flags = raw.flags;
+    task.blocked_ns = raw.blocked_ns;
+    task.ongoing_ns = raw.ongoing_ns;
+    task.max_ns = raw.max_ns;
+    task.sleeps = raw.sleeps;
+    task.runq_ns = raw.runq_ns;
+    task.runs = raw.runs;
+    task.exec_id = raw.exec_id;
+    task.first_entry = raw.first_entry;
+    task.n_entries = raw.n_entries;
+    task.traces_total = raw.traces_total;
+    return task;
+}
+
+std::vector<Task> decode_tasks(RecordCursor<lt_task_rec> cursor, std::size_t n_entries) {
+    std::vector<Task> tasks;
+    tasks.reserve(cursor.count());
+    while (!cursor.done()) {
+        const auto raw = cursor.next();
+        const std::uint64_t end = std::uint64_t{raw.first_entry} + raw.n_entries;
+        if (end > n_entries)
+            throw FormatError(
+                fmt::format("{}: entries up to {} of {}", cursor.where(), end, n_entries));
+        tasks.push_back(decode_task(raw));
+    }
+    return tasks;
+}
+
+}  // namespace
+
+std::vector<KernelFrame> Snapshot::kernel_frames(const Trace& trace) const {
+    std::vector<KernelFrame> result;
+    result.reserve(trace.nr_kernel);
+    for (const std::uint64_t frame : std::span(frames).subspan(trace.first_frame, trace.nr_kernel))
+        result.push_back({ksyms[frame >> kKsymShift], static_cast<std::uint32_t>(frame)});
+    return result;
+}
+
+std::uint64_t total_bytes(std::span<const std::byte> bytes) {
+    return read_header(bytes).total_bytes;
+}
+
+Snapshot decode(std::span<const std::byte> bytes) {
+    const lt_header header = read_header(bytes);
+    if (header.total_bytes > bytes.size())
+        throw FormatError(
+            fmt::format("{} of its {} bytes are there", bytes.size(), header.total_bytes));
+    bytes = bytes.first(header.total_bytes);
+
+    Snapshot snapshot;
+    snapshot.header = decode_header(header);
+    snapshot.strings = decode_strings(bytes, header);
+    snapshot.ksyms =
+        decode_ksyms(open_section<lt_ksym_rec>(bytes, header, LT_SEC_KSYMS), snapshot.strings);
+    snapshot.frames = decode_frames(open_section<std::uint64_t>(bytes, header, LT_SEC_FRAMES));
+    snapshot.traces = decode_traces(open_section<lt_trace_rec>(bytes, header, LT_SEC_TRACES),
+                                    snapshot.frames, snapshot.ksyms.size());
+    snapshot.entries = decode_entries(open_section<lt_entry_rec>(bytes, header, LT_SEC_ENTRIES),
+                                      snapshot.traces.size());
+    snapshot.tasks = decode_tasks(open_section<lt_task_rec>(bytes, header, LT_SEC_TASKS),
+                                  snapshot.entries.size());
+    return snapshot;
+}
+
+}  // namespace lattop

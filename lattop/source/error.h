@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The errors that reach the user. Sources, decoder and commands throw them;
+// main prints them and turns them into an exit status.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace lattop {
+
+/// What the program exits with; documented in lattop(8).
+enum class ExitCode {
+    Ok = 0,
+    Failed = 1,
+    Usage = 2,
+    NotUsable = 3,
+};
+
+/// Something failed: what and why in what(), what to try in hint().
+class Error : public std::runtime_error {
+public:
+    explicit Error(const std::string& what, std::string hint = {}, ExitCode code = ExitCode::Failed)
+        : std::runtime_error(what), hint_(std::move(hint)), code_(code) {}
+
+    [[nodiscard]] const std::string& hint() const { return hint_; }
+    [[nodiscard]] ExitCode code() const { return code_; }
+
+private:
+    std::string hint_;
+    ExitCode code_;
+};
+
+/// The command line asks for something that makes no sense.
+class UsageError : public Error {
+public:
+    explicit UsageError(const std::string& what, const std::string& hint = "see lattop --help")
+        : Error(what, hint, ExitCode::Usage) {}
+};
+
+/// There is no module to talk to, or it does not let this user, or it speaks
+/// another version.
+class NotUsableError : public Error {
+public:
+    NotUsableError(const std::string& what, const std::string& hint)
+        : Error(what, hint, ExitCode::NotUsable) {}
+};
+
+/// Bytes that are not a snapshot. what() says where and what was expected.
+class FormatError : public Error {
+public:
+    explicit FormatError(const std::string& what)
+        : Error("the snapshot is damaged: " + what,
+                "this is a fault of lattop's module or of the saved file: please report it") {}
+};
+
+}  // namespace lattop

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lattop/source/decoder.h"
+
+#include <cstring>
+#include <functional>
+
+#include "lattop/source/error.h"
+#include "tests/unit/support/catch.h"
+#include "tests/unit/support/snapshot_builder.h"
+
+namespace lattop::test {
+namespace {
+
+SnapshotBuilder sample() {
+    SnapshotBuilder builder;
+    const auto futex = builder.add_trace({.id = 7,
+                                          .kernel = {"schedule", "futex_wait", "kvm_go [kvm]"},
+                                          .user = {0x401000, 0x402000},
+                                          .syscall = 202});
+    const auto poll = builder.add_trace({.id = 9, .kernel = {"do_poll"}, .user = {0x401000}});
+    builder.add_task({.pid = 10,
+                      .comm = "sixteen_bytes_xy",
+                      .blocked_ns = 30,
+                      .sleeps = 3,
+                      .entries = {{.trace = futex, .blocked_ns = 20, .hist = {{4, 2}}},
+                                  {.trace = poll, .blocked_ns = 9},
+                                  {.blocked_ns = 1}}});
+    builder.add_task({.pid = 11, .tgid = 10, .entries = {{.trace = futex, .blocked_ns = 5}}});
+    builder.header.lost[LT_LOST_user_fault] = 4;
+    return builder;
+}
+
+template <typename Raw>
+void poke(std::vector<std::byte>& bytes, std::size_t at, Raw value) {
+    std::memcpy(bytes.data() + at, &value, sizeof(value));
+}
+
+lt_header header_of(const std::vector<std::byte>& bytes) {
+    lt_header header;
+    std::memcpy(&header, bytes.data(), sizeof(header));
+    return header;
+}
+
+/// Changes the header in place.
+void edit(std::vector<std::byte>& bytes, const std::function<void(lt_header&)>& change) {
+    lt_header header = header_of(bytes);
+    change(header);
+    std::memcpy(bytes.data(), &header, sizeof(header));
+}
+
+std::size_t record_at(const std::vector<std::byte>& bytes, lt_sec section, std::size_t index) {
+    const lt_section where = header_of(bytes).section[section];
+    return where.offset + index * where.record_bytes;
+}
+
+}  // namespace
+
+TEST_CASE("a snapshot is decoded whole") {
+    const Snapshot snapshot = sample().snapshot();
+    CHECK(snapshot.header.hook == "tracepoint");
+    CHECK(snapshot.header.lost[LT_LOST_user_fault] == 4);
+    REQUIRE(snapshot.tasks.size() == 2);
+    CHECK(snapshot.tasks[0].comm == "sixteen_bytes_xy");
+    CHECK(snapshot.tasks[1].tgid == 10);
+
+    const auto entries = snapshot.entries_of(snapshot.tasks[0]);
+    REQUIRE(entries.size() == 3);
+    CHECK(entries[0].hist[4] == 2);
+    CHECK(snapshot.trace_of(entries[2]) == nullptr);
+    const Trace* trace = snapshot.trace_of(entries[0]);
+    REQUIRE(trace != nullptr);
+    CHECK(trace->id == 7);
+    CHECK(trace->syscall == 202);
+    const auto kernel = snapshot.kernel_frames(*trace);
+    REQUIRE(kernel.size() == 3);
+    CHECK(kernel[1].symbol.name == "futex_wait");
+    CHECK(kernel[1].offset == 0x10);
+    CHECK(kernel[2].symbol.module == "kvm");
+    const auto user = snapshot.user_frames(*trace);
+    REQUIRE(user.size() == 2);
+    CHECK(user[1] == 0x402000);
+}
+
+TEST_CASE("kernel names survive moving the snapshot") {
+    Snapshot first = sample().snapshot();
+    const Snapshot second = std::move(first);
+    CHECK(second.kernel_frames(second.traces[0])[2].symbol.module == "kvm");
+}
+
+TEST_CASE("records and headers of a newer module are read by their known part") {
+    SnapshotBuilder builder = sample();
+    builder.growth = 24;
+    const Snapshot snapshot = builder.snapshot();
+    CHECK(snapshot.tasks[1].pid == 11);
+    CHECK(snapshot.frames.size() == 7);
+    CHECK(snapshot.entries_of(snapshot.tasks[0])[1].blocked_ns == 9);
+}
+
+TEST_CASE("a snapshot cut at any byte is refused, never read past its end") {
+    const auto whole = sample().bytes();
+    for (std::size_t n = 0; n < whole.size(); ++n) {
+        const std::vector<std::byte> part(whole.begin(),
+                                          whole.begin() + static_cast<std::ptrdiff_t>(n));
+        REQUIRE_THROWS_AS(decode(part), Error);
+    }
+    CHECK_NOTHROW(decode(whole));
+}
+
+TEST_CASE("any single damaged byte gives a snapshot or an error, with all indices in range") {
+    const auto whole = sample().bytes();
+    for (std::size_t at = 0; at < whole.size(); ++at) {
+        for (const unsigned value : {0x00U, 0x01U, 0x7fU, 0x80U, 0xffU}) {
+            auto bytes = whole;
+            bytes[at] = static_cast<std::byte>(value);
+            try {
+                const Snapshot snapshot = decode(bytes);
+                for (const Task& task : snapshot.tasks)
+                    for (const Entry& entry : snapshot.entries_of(task))
+                        if (const Trace* trace = snapshot.trace_of(entry)) {
+                            static_cast<void>(snapshot.kernel_frames(*trace).size());
+                            static_cast<void>(snapshot.user_frames(*trace).size());
+                        }
+            } catch (const Error&) {
+            }
+        }
+    }
+}
+
+TEST_CASE("hostile headers and records are refused by name") {
+    struct Case {
+        const char* message;
+        std::function<void(std::vector<std::byte>&)> damage;
+    };
+    const auto in_header = [](const std::function<void(lt_header&)>& change) {
+        return [change](std::vector<std::byte>& bytes) { edit(bytes, change); };
+    };
+    const std::vector<Case> cases = {
+        {"begins with", in_header([](auto& h) { h.magic = 0x464c457f; })},
+        {"header has", in_header([](auto& h) { h.header_bytes = 8; })},
+        {"header has", in_header([](auto& h) { h.section_nr = 2; })},
+        {"total_bytes", in_header([](auto& h) { h.total_bytes = 3; })},
+        {"bytes are there", in_header([](auto& h) { h.total_bytes = UINT64_MAX; })},
+        {"tasks begin at", in_header([](auto& h) { h.section[LT_SEC_TASKS].offset = UINT64_MAX; })},
+        {"tasks: ", in_header([](auto& h) { h.section[LT_SEC_TASKS].count = UINT32_MAX; })},
+        {"at least", in_header([](auto& h) { h.section[LT_SEC_TASKS].record_bytes = 0; })},
+        {"at least", in_header([](auto& h) {
+             h.section[LT_SEC_ENTRIES].count = UINT32_MAX;
+             h.section[LT_SEC_ENTRIES].record_bytes = 0;
+         })},
+        {"do not fit",
+         in_header([](auto& h) { h.section[LT_SEC_FRAMES].record_bytes = UINT32_MAX; })},
+        {"strings: ", in_header([](auto& h) { h.section[LT_SEC_STRINGS].count = UINT32_MAX; })},
+        {"does not end", in_header([](auto& h) { h.section[LT_SEC_STRINGS].count -= 1; })},
+        {"of 0 bytes", in_header([](auto& h) { h.section[LT_SEC_STRINGS].count = 0; })},
+        {"tasks[1]: entries up to",
+         [](auto& bytes) {
+             poke<std::uint32_t>(
+                 bytes, record_at(bytes, LT_SEC_TASKS, 1) + offsetof(lt_task_rec, n_entries),
+                 UINT32_MAX);
+         }},
+        {"entries[2]: trace",
+         [](auto& bytes) {
+             poke<std::uint32_t>(bytes, record_at(bytes, LT_SEC_ENTRIES, 2), UINT32_MAX - 1);
+         }},
+        {"traces[0]: frames up to",
+         [](auto& bytes) {
+             poke<std::uint32_t>(
+                 bytes, record_at(bytes, LT_SEC_TRACES, 0) + offsetof(lt_trace_rec, first_frame),
+                 UINT32_MAX);
+         }},
+        {"traces[0]: kernel function",
+         [](auto& bytes) {
+             poke<std::uint64_t>(bytes, record_at(bytes, LT_SEC_FRAMES, 1), UINT64_MAX);
+         }},
+        {"ksyms[0]: string",
+         [](auto& bytes) {
+             poke<std::uint32_t>(bytes, record_at(bytes, LT_SEC_KSYMS, 0), 1U << 30);
+         }},
+    };
+    for (const Case& one : cases) {
+        auto bytes = sample().bytes();
+        one.damage(bytes);
+        INFO(one.message);
+        CHECK_THROWS_WITH(decode(bytes), has_text(one.message));
+        CHECK_THROWS_AS(decode(bytes), FormatError);
+    }
+}
+
+TEST_CASE("another version of the record view says which, and what to do") {
+    auto bytes = sample().bytes();
+    edit(bytes, [](lt_header& header) { header.version = 2; });
+    try {
+        static_cast<void>(decode(bytes));
+        FAIL("version 2 was accepted");
+    } catch (const NotUsableError& error) {
+        CHECK_THAT(error.what(), has_text("version 2") && has_text("version 1"));
+        CHECK_THAT(error.hint(), has_text("same release"));
+        CHECK(error.code() == ExitCode::NotUsable);
+    }
+}
+
+TEST_CASE("names of tasks need no terminating NUL and end at the first one") {
+    SnapshotBuilder builder;
+    builder.add_task({.pid = 1, .comm = std::string("ab\0cd", 5)});
+    builder.add_task({.pid = 2, .comm = "\x1b[2J\xff"});
+    const Snapshot snapshot = builder.snapshot();
+    CHECK(snapshot.tasks[0].comm == "ab");
+    CHECK(snapshot.tasks[1].comm == "\x1b[2J\xff");
+}
+
+}  // namespace lattop::test

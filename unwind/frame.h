@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// A user frame with its names: what symbolizing an address gives. Made once
+// for each address of an image and shared by all stacks that hold it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace lattop {
+
+struct UserFrame {
+    std::string symbol;        ///< demangled, with parameters; "" where not known
+    std::uint64_t offset = 0;  ///< in the symbol; without one in the module; else the address
+    std::string module;        ///< file name without its folders; "" where not known
+    std::string path;          ///< as the process sees it
+    std::string file;          ///< source file; "" where not known
+    std::uint32_t line = 0;
+};
+
+using UserFramePtr = std::shared_ptr<const UserFrame>;
+
+/// A user stack with its names, innermost frame first.
+struct UserStack {
+    static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+    std::vector<UserFramePtr> frames;
+    std::size_t own = kNone;  ///< innermost frame in the program's own file
+};
+
+}  // namespace lattop
