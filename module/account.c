@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The story: what the hooks saw, put on a task's account. Hook context; each
+ * function takes the task's shard lock, and under it at most a bucket lock of
+ * traces.c and a list lock of pool.c.
+ *
+ *	sleep_begin	the task blocks: count it, to the trace it blocks in
+ *	wake		it is runnable: add the time to task and trace
+ *	preempted	it is off the CPU but runnable
+ *	switch_in	it runs: what lies behind since wake, wake_new or
+ *			preempted is run-queue delay
+ *	task_dead	it will not come back
+ *
+ * A task without a record (max_tasks, or none free at that moment) is
+ * accounted in the shard's lt_others, which is exact without knowing who is
+ * who: a bit a pid says whether its sleep was counted there.
+ */
+#include <linux/bitops.h>
+#include <linux/percpu.h>
+
+#include "compat/task.h"
+#include "hist.h"
+#include "lattop.h"
+
+#define CREATE_TRACE_POINTS
+#include "lattop_events.h"
+
+void lt_account_begin(struct lt *lt, struct lt_task *t, struct lt_entry *e, u64 now)
+{
+	t->entry = e;
+	e->sleeps++;
+	t->sleeps++;
+	t->asleep_since_ns = now;
+	t->asleep = true;
+	t->queued = false;
+}
+
+void lt_account_end(struct lt *lt, struct lt_task *t, u64 now)
+{
+	u64 slept = now > t->asleep_since_ns ? now - t->asleep_since_ns : 0;
+	struct lt_entry *e = t->entry;
+
+	e->blocked_ns += slept;
+	e->hist[lt_hist_bucket(slept)]++;
+	if (slept > e->max_ns)
+		e->max_ns = slept;
+	t->blocked_ns += slept;
+	if (slept > t->max_ns)
+		t->max_ns = slept;
+	t->asleep = false;
+	t->seeded = false;
+}
+
+static void queue(struct lt_task *t, u64 now)
+{
+	if (t->queued)
+		return;
+	t->queued = true;
+	t->queued_since_ns = now;
+}
+
+static void others_sleep(struct lt *lt, struct lt_shard *shard, u32 pid, u64 now)
+{
+	struct lt_others *o = &shard->others;
+
+	if (test_and_set_bit(pid, lt->other_asleep)) {
+		o->wake_sum_ns += now;	/* its wake was not seen: it ends here */
+		lt_lose(lt, LT_LOST_order);
+	} else {
+		o->asleep++;
+	}
+	o->sleep_sum_ns += now;
+	o->sleeps++;
+}
+
+static bool others_wake(struct lt *lt, struct lt_shard *shard, u32 pid, u64 now)
+{
+	if (!test_and_clear_bit(pid, lt->other_asleep))
+		return false;
+	shard->others.asleep--;
+	shard->others.wake_sum_ns += now;
+	return true;
+}
+
+static void others_queue(struct lt *lt, struct lt_shard *shard, u32 pid, u64 now)
+{
+	if (test_and_set_bit(pid, lt->other_queued))
+		return;
+	shard->others.queued++;
+	shard->others.queue_sum_ns += now;
+}
+
+static void others_run(struct lt *lt, struct lt_shard *shard, u32 pid, u64 now)
+{
+	if (!test_and_clear_bit(pid, lt->other_queued))
+		return;
+	shard->others.queued--;
+	shard->others.run_sum_ns += now;
+	shard->others.runs++;
+}
+
+/* Since the last reset. The sums wrap; their difference does not. */
+u64 lt_others_blocked(const struct lt_others *o, u64 now)
+{
+	return o->wake_sum_ns - o->sleep_sum_ns + o->asleep * now - o->blocked_base_ns;
+}
+
+u64 lt_others_runq(const struct lt_others *o, u64 now)
+{
+	return o->run_sum_ns - o->queue_sum_ns + o->queued * now - o->runq_base_ns;
+}
+
+/* p is current and on its way off the CPU, blocked with this state. */
+void lt_sleep_begin(struct lt *lt, struct task_struct *p, unsigned int state)
+{
+	struct lt_capture *c = this_cpu_ptr(lt->capture);
+	struct lt_shard *shard = lt_shard_of(lt, p->pid);
+	u64 now = lt_clock();
+	struct lt_task *t;
+
+	lt_capture_current(lt, c);
+
+	raw_spin_lock(&shard->lock);
+	t = lt_task_get(lt, shard, p);
+	if (likely(t)) {
+		if (unlikely(t->asleep)) {
+			/* seen asleep by seed.c a moment ago, or a wake was missed */
+			if (!t->seeded)
+				lt_lose(lt, LT_LOST_order);
+			lt_account_end(lt, t, now);
+		}
+		t->sleep_state = state;
+		t->iowait = p->in_iowait;
+		lt_account_begin(lt, t, lt_entry_get(lt, t, c), now);
+		lt_task_mark_dirty(shard, t);
+	} else {
+		others_sleep(lt, shard, p->pid, now);
+	}
+	raw_spin_unlock(&shard->lock);
+
+	trace_sleep(p, state);
+}
+
+/* p != current is runnable again, or was all the time. */
+void lt_wake(struct lt *lt, struct task_struct *p)
+{
+	struct lt_shard *shard = lt_shard_of(lt, p->pid);
+	u64 now = lt_clock(), slept = 0;
+	struct lt_task *t;
+	bool woke = false;
+
+	raw_spin_lock(&shard->lock);
+	t = lt_task_find(shard, p->pid, p->start_boottime);
+	if (t && t->asleep) {
+		lt_account_end(lt, t, now);
+		slept = now - t->asleep_since_ns;
+		woke = true;
+		if (!lt_compat_task_on_cpu(p))
+			queue(t, now);
+		lt_task_mark_dirty(shard, t);
+	} else if (!t && others_wake(lt, shard, p->pid, now)) {
+		others_queue(lt, shard, p->pid, now);
+	}
+	raw_spin_unlock(&shard->lock);
+
+	if (woke)
+		trace_wake(p, slept);
+}
+
+/* p was born and waits for its first CPU. */
+void lt_wake_new(struct lt *lt, struct task_struct *p)
+{
+	struct lt_shard *shard = lt_shard_of(lt, p->pid);
+	u64 now = lt_clock();
+	struct lt_task *t;
+
+	raw_spin_lock(&shard->lock);
+	t = lt_task_get(lt, shard, p);
+	if (likely(t))
+		queue(t, now);
+	else
+		others_queue(lt, shard, p->pid, now);
+	raw_spin_unlock(&shard->lock);
+}
+
+/* prev leaves the CPU and stays runnable. */
+void lt_preempted(struct lt *lt, struct task_struct *prev)
+{
+	struct lt_shard *shard = lt_shard_of(lt, prev->pid);
+	u64 now = lt_clock();
+	struct lt_task *t;
+
+	raw_spin_lock(&shard->lock);
+	t = lt_task_get(lt, shard, prev);
+	if (likely(t))
+		queue(t, now);
+	else
+		others_queue(lt, shard, prev->pid, now);
+	raw_spin_unlock(&shard->lock);
+}
+
+void lt_switch_in(struct lt *lt, struct task_struct *next)
+{
+	struct lt_shard *shard = lt_shard_of(lt, next->pid);
+	u64 now = lt_clock();
+	struct lt_task *t;
+
+	raw_spin_lock(&shard->lock);
+	t = lt_task_find(shard, next->pid, next->start_boottime);
+	if (likely(t)) {
+		if (unlikely(t->asleep)) {
+			lt_lose(lt, LT_LOST_order);
+			lt_account_end(lt, t, now);
+			lt_task_mark_dirty(shard, t);
+		}
+		if (t->queued) {
+			t->queued = false;
+			if (now > t->queued_since_ns)
+				t->runq_ns += now - t->queued_since_ns;
+			t->runs++;
+		}
+	} else {
+		if (unlikely(others_wake(lt, shard, next->pid, now)))
+			lt_lose(lt, LT_LOST_order);
+		others_run(lt, shard, next->pid, now);
+	}
+	raw_spin_unlock(&shard->lock);
+}
+
+void lt_task_dead(struct lt *lt, struct task_struct *p)
+{
+	struct lt_shard *shard = lt_shard_of(lt, p->pid);
+	u64 now = lt_clock();
+	struct lt_task *t;
+
+	raw_spin_lock(&shard->lock);
+	t = lt_task_find(shard, p->pid, p->start_boottime);
+	if (likely(t)) {
+		if (unlikely(t->asleep)) {
+			lt_lose(lt, LT_LOST_order);
+			lt_account_end(lt, t, now);
+		}
+		lt_task_mark_exited(lt, shard, t, now);
+	} else {
+		others_run(lt, shard, p->pid, now);
+		others_wake(lt, shard, p->pid, now);
+	}
+	raw_spin_unlock(&shard->lock);
+}

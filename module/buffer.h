@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A growing buffer for what a reader is given. Process context. */
+#ifndef LATTOP_BUFFER_H
+#define LATTOP_BUFFER_H
+
+#include <linux/compiler.h>
+#include <linux/types.h>
+
+/* After an allocation failed, err is set and everything added is dropped. */
+struct lt_buffer {
+	char *data;
+	size_t len, room;	/* bytes */
+	int err;
+};
+
+void *lt_buffer_add(struct lt_buffer *b, const void *data, size_t len);
+int lt_buffer_reserve(struct lt_buffer *b, size_t more);
+__printf(2, 3) void lt_buffer_printf(struct lt_buffer *b, const char *format, ...);
+void lt_buffer_escaped(struct lt_buffer *b, const char *text, size_t len);
+void lt_buffer_free(struct lt_buffer *b);
+
+#endif

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The trace of a sleep: kernel frames by the kernel's own unwinder, user frames
+ * by arch_x86.c. lt_capture_current runs in hooks, before any lock of ours;
+ * lt_capture_asleep at load, for a task that is asleep (seed.c says why its
+ * stack holds still).
+ *
+ * A kernel stack seen from a hook begins with the hook, what called it and
+ * __schedule. Those frames differ by hook and kernel and say nothing: the
+ * trace begins with __schedule's caller. Where __schedule lies is asked of
+ * kprobes once, at load; a kernel that will not say gets untrimmed traces.
+ */
+#include <linux/kallsyms.h>
+#include <linux/kprobes.h>
+#include <linux/percpu.h>
+#include <linux/stacktrace.h>
+
+#include "lattop.h"
+
+/* Drops frames up to and including __schedule's. */
+static void trim(struct lt *lt, struct lt_capture *c, unsigned int n)
+{
+	unsigned int i, skip = 0;
+
+	for (i = 0; i < n && i < LT_SKIP_FRAMES; i++) {
+		if (c->frames[i] > lt->schedule_start && c->frames[i] <= lt->schedule_end)
+			skip = i + 1;
+		else if (skip)
+			break;
+	}
+	c->first = skip;
+	c->nr_kernel = n - skip;
+	if (c->nr_kernel > lt->kernel_depth) {
+		c->nr_kernel = lt->kernel_depth;
+		c->flags |= LT_TR_KERNEL_CUT;
+	}
+}
+
+void lt_capture_current(struct lt *lt, struct lt_capture *c)
+{
+	unsigned long *user;
+	unsigned int n;
+
+	c->flags = 0;
+	c->nr_user = 0;
+	c->syscall = -1;
+	n = stack_trace_save(c->frames, LT_SKIP_FRAMES + lt->kernel_depth + 1, 0);
+	trim(lt, c, n);
+	if (unlikely(c->flags & LT_TR_KERNEL_CUT))
+		lt_lose(lt, LT_LOST_kernel_cut);
+
+	if (!current->mm || current->flags & (PF_KTHREAD | PF_IO_WORKER)) {
+		c->flags |= LT_TR_NO_USER | LT_TR_COMPLETE;
+		return;
+	}
+	c->syscall = lt_arch_syscall(current);
+	user = &c->frames[c->first + c->nr_kernel];
+	c->nr_user = lt_arch_stack_user(user, lt->user_depth, &c->flags);
+	if (c->flags & LT_TR_USER_CUT)
+		lt_lose(lt, LT_LOST_user_cut);
+	if (c->flags & LT_TR_USER_FAULT)
+		lt_lose(lt, LT_LOST_user_fault);
+}
+
+void lt_capture_asleep(struct lt *lt, struct lt_capture *c, struct task_struct *p)
+{
+	unsigned int n;
+
+	c->flags = LT_TR_SEEDED;
+	c->nr_user = 0;
+	c->syscall = -1;
+	n = lt_arch_stack_asleep(p, c->frames, LT_SKIP_FRAMES + lt->kernel_depth + 1);
+	trim(lt, c, n);
+	if (!p->mm || p->flags & (PF_KTHREAD | PF_IO_WORKER)) {
+		c->flags |= LT_TR_NO_USER | LT_TR_COMPLETE;
+		return;
+	}
+	c->syscall = lt_arch_syscall(p);
+	if (lt->user_depth) {
+		c->frames[c->first + c->nr_kernel] = lt_arch_user_pc(p, &c->flags);
+		c->nr_user = 1;
+	}
+}
+
+/* Finds the text of __schedule: a disabled kprobe on it has its address, %pS its size. */
+static void find_schedule(struct lt *lt)
+{
+	static const char * const names[] = { "__schedule", "__schedule.constprop.0", "__schedule.isra.0" };
+	char text[KSYM_SYMBOL_LEN];
+	unsigned long offset, size;
+	const char *plus;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		struct kprobe kp = { .symbol_name = names[i], .flags = KPROBE_FLAG_DISABLED };
+
+		if (register_kprobe(&kp))
+			continue;
+		snprintf(text, sizeof(text), "%pS", kp.addr);
+		plus = strrchr(text, '+');
+		if (plus && sscanf(plus, "+0x%lx/0x%lx", &offset, &size) == 2) {
+			lt->schedule_start = (unsigned long)kp.addr - offset;
+			lt->schedule_end = lt->schedule_start + size;
+		}
+		unregister_kprobe(&kp);
+		break;
+	}
+	if (!lt->schedule_end)
+		pr_info("lattop: __schedule not found: kernel traces begin with the scheduler's own frames\n");
+}
+
+int lt_capture_init(struct lt *lt)
+{
+	find_schedule(lt);
+	lt->capture = __alloc_percpu(sizeof(struct lt_capture), __alignof__(struct lt_capture));
+	return lt->capture ? 0 : -ENOMEM;
+}
+
+void lt_capture_exit(struct lt *lt)
+{
+	free_percpu(lt->capture);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What struct task_struct and mm_struct call things on each kernel. */
+#ifndef LATTOP_COMPAT_TASK_H
+#define LATTOP_COMPAT_TASK_H
+
+#include <linux/cred.h>
+#include <linux/sched.h>
+#include <linux/sched/coredump.h>
+#include <linux/version.h>
+
+/* task->state until 5.14, then task->__state. */
+static inline unsigned int lt_compat_task_state(const struct task_struct *p)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 14, 0)
+	return READ_ONCE(p->state);
+#else
+	return READ_ONCE(p->__state);
+#endif
+}
+
+/*
+ * Off the runqueue, or (from 6.12, EEVDF's delayed dequeue) still on it but
+ * blocked all the same.
+ */
+static inline bool lt_compat_task_blocked(const struct task_struct *p)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+	if (READ_ONCE(p->se.sched_delayed))
+		return true;
+#endif
+	return !READ_ONCE(p->on_rq);
+}
+
+static inline bool lt_compat_task_on_cpu(const struct task_struct *p)
+{
+#ifdef CONFIG_SMP
+	return READ_ONCE(p->on_cpu);
+#else
+	return p == current;
+#endif
+}
+
+/* The caller sees to it that p cannot change its credentials meanwhile. */
+static inline const struct cred *lt_compat_task_cred(const struct task_struct *p)
+{
+	return rcu_dereference_protected(p->real_cred, true);
+}
+
+/* mm->flags became a bitmap behind accessors in 6.18. */
+static inline bool lt_compat_dumpable(struct mm_struct *mm)
+{
+	return get_dumpable(mm) == SUID_DUMP_USER;
+}
+
+/* Bits of p's state that mean that it is blocked, and not being born or woken. */
+static inline bool lt_compat_state_sleeps(unsigned int state)
+{
+	return state && !(state & (TASK_DEAD | TASK_NEW | TASK_WAKING));
+}
+
+#endif

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A task's hash table of call traces: (trace, exec_id) -> struct lt_entry with
+ * count, total, max and histogram. lt_entry_get runs in hooks with the task's
+ * shard lock held; the rest in the worker and readers under lt->mutex.
+ *
+ * The table starts with a few buckets inside the task's record. When entries
+ * outnumber buckets by two, the hook asks the worker for larger buckets and
+ * goes on with long chains meanwhile: hooks do not allocate.
+ */
+#include <linux/hash.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "hist.h"
+#include "lattop.h"
+
+static struct hlist_head *bucket(const struct lt_task *t, const struct lt_trace *tr, u32 exec_id)
+{
+	return &t->buckets[hash_32(tr->hash ^ exec_id, t->bucket_bits)];
+}
+
+static struct lt_entry *find(const struct lt_task *t, const struct lt_trace *tr, u32 exec_id)
+{
+	struct lt_entry *e;
+
+	hlist_for_each_entry(e, bucket(t, tr, exec_id), node)
+		if (e->trace == tr && e->exec_id == exec_id)
+			return e;
+	return NULL;
+}
+
+/* e is in no table. Shard lock held where hooks can reach t. */
+void lt_entry_put_back(struct lt_task *t, struct lt_entry *e)
+{
+	hlist_add_head(&e->node, bucket(t, e->trace, e->exec_id));
+	t->nr_entries++;
+}
+
+static void want_buckets(struct lt *lt, struct lt_task *t)
+{
+	if (t->wants_buckets || t->nr_entries <= 2U << t->bucket_bits)
+		return;
+	t->wants_buckets = true;
+	llist_add(&t->wants_buckets_node, &lt->wants_buckets);
+	irq_work_queue(&lt->kick);
+}
+
+/*
+ * The entry for a sleep in this trace; [other] when it could not be kept
+ * (counted by cause). Shard lock held.
+ */
+struct lt_entry *lt_entry_get(struct lt *lt, struct lt_task *t, const struct lt_capture *c)
+{
+	struct lt_entry *e = t->entry;
+	struct lt_trace *tr;
+	bool full;
+
+	/* A sleeper usually blocks where it blocked last. */
+	if (e && e->trace && e->exec_id == t->exec_id && lt_trace_equal(e->trace, c))
+		return e;
+
+	tr = lt_trace_intern(lt, c);
+	if (unlikely(!tr))
+		return &t->other;
+	e = find(t, tr, t->exec_id);
+	if (e) {
+		atomic_dec(&tr->refs);	/* e's own reference keeps it above 0 */
+		return e;
+	}
+	if (unlikely(t->nr_entries >= lt->max_traces_per_task)) {
+		lt_lose(lt, LT_LOST_entry_limit);
+		e = &t->other;
+		goto drop;
+	}
+	e = lt_pool_take(&lt->entry_pool, &full);
+	if (unlikely(!e)) {
+		lt_lose(lt, LT_LOST_entry_pool);
+		e = &t->other;
+		goto drop;
+	}
+	memset(e, 0, sizeof(*e));
+	e->trace = tr;
+	e->exec_id = t->exec_id;
+	lt_entry_put_back(t, e);
+	want_buckets(lt, t);
+	return e;
+drop:
+	lt_trace_put(lt, tr);
+	return e;
+}
+
+void lt_entry_add(struct lt_entry *to, const struct lt_entry *from)
+{
+	int i;
+
+	to->blocked_ns += from->blocked_ns;
+	to->sleeps += from->sleeps;
+	to->max_ns = max(to->max_ns, from->max_ns);
+	for (i = 0; i < LT_HIST_BUCKETS; i++)
+		to->hist[i] += from->hist[i];
+}
+
+static void entry_free(struct lt *lt, struct lt_entry *e)
+{
+	lt_trace_put(lt, e->trace);
+	lt_pool_give(&lt->entry_pool, e);
+}
+
+/*
+ * All of from's sleeps become to's, entry by entry. lt->mutex held, neither is
+ * reachable by a hook.
+ */
+void lt_entries_move(struct lt *lt, struct lt_task *to, struct lt_task *from)
+{
+	struct hlist_node *next;
+	struct lt_entry *e, *same;
+	unsigned int b;
+
+	for (b = 0; b < 1U << from->bucket_bits; b++) {
+		hlist_for_each_entry_safe(e, next, &from->buckets[b], node) {
+			hlist_del(&e->node);
+			same = find(to, e->trace, e->exec_id);
+			if (!same && to->kind == LT_KIND_EXITED &&
+			    to->nr_entries < lt->max_traces_per_task) {
+				lt_entry_put_back(to, e);
+				continue;
+			}
+			lt_entry_add(same ?: &to->other, e);
+			entry_free(lt, e);
+		}
+	}
+	from->nr_entries = 0;
+	lt_entry_add(&to->other, &from->other);
+	want_buckets(lt, to);
+}
+
+/* No hook can reach t. */
+void lt_entries_free(struct lt *lt, struct lt_task *t)
+{
+	struct hlist_node *next;
+	struct lt_entry *e;
+	unsigned int b;
+
+	for (b = 0; b < 1U << t->bucket_bits; b++)
+		hlist_for_each_entry_safe(e, next, &t->buckets[b], node) {
+			hlist_del(&e->node);
+			entry_free(lt, e);
+		}
+	t->nr_entries = 0;
+	if (t->buckets != t->inline_buckets)
+		kvfree(t->buckets);
+	t->buckets = t->inline_buckets;
+	t->bucket_bits = LT_INLINE_BUCKET_BITS;
+}
+
+static void rehash(struct lt_task *t, struct hlist_head *buckets, unsigned int bits)
+{
+	struct hlist_head *old = t->buckets;
+	unsigned int b, old_nr = 1U << t->bucket_bits;
+	struct hlist_node *next;
+	struct lt_entry *e;
+
+	t->buckets = buckets;
+	t->bucket_bits = bits;
+	for (b = 0; b < old_nr; b++)
+		hlist_for_each_entry_safe(e, next, &old[b], node) {
+			hlist_del(&e->node);
+			hlist_add_head(&e->node, bucket(t, e->trace, e->exec_id));
+		}
+}
+
+static void grow(struct lt *lt, struct lt_task *t)
+{
+	struct lt_shard *shard = lt_shard_of(lt, t->pid);
+	unsigned int bits = ilog2(READ_ONCE(t->nr_entries) | 1) + 2;
+	struct hlist_head *buckets, *old = NULL;
+
+	buckets = kvcalloc(1UL << bits, sizeof(*buckets), GFP_KERNEL | __GFP_NOWARN);
+	raw_spin_lock_irq(&shard->lock);
+	if (buckets && bits > t->bucket_bits) {
+		old = t->buckets;
+		rehash(t, buckets, bits);
+		buckets = NULL;
+	}
+	t->wants_buckets = false;
+	raw_spin_unlock_irq(&shard->lock);
+	if (old != t->inline_buckets)
+		kvfree(old);
+	kvfree(buckets);
+}
+
+/* Worker, lt->mutex held. */
+void lt_entries_grow_wanted(struct lt *lt)
+{
+	struct llist_node *list = llist_del_all(&lt->wants_buckets);
+	struct lt_task *t, *next;
+
+	llist_for_each_entry_safe(t, next, list, wants_buckets_node)
+		grow(lt, t);
+}

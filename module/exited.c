@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What becomes of tasks that exit. They stay apart for retain_s seconds and
+ * while there are no more than retain_exited of them; then they merge into the
+ * [exited] record of their process, and of those the ones merged into longest
+ * ago, past retain_exited, into one record of all exited. No step loses a
+ * nanosecond. Worker, lt->mutex held: readers see every step whole.
+ */
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include "lattop.h"
+
+enum {
+	RETIRE_BATCH = 16,	/* tasks taken off a shard per lock hold */
+	LIVENESS_S = 10,	/* between two searches for records that missed their death */
+};
+
+static void absorb(struct lt *lt, struct lt_task *to, struct lt_task *from)
+{
+	to->blocked_ns += from->blocked_ns;
+	to->sleeps += from->sleeps;
+	to->runq_ns += from->runq_ns;
+	to->runs += from->runs;
+	to->max_ns = max(to->max_ns, from->max_ns);
+	lt_entries_move(lt, to, from);
+	lt_lattree_remove(lt, to);
+	lt_lattree_insert(lt, to, false, to->blocked_ns);
+}
+
+static int compare(const struct lt_task *a, const struct lt_task *t)
+{
+	if (t->tgid != a->tgid)
+		return t->tgid < a->tgid ? -1 : 1;
+	if (t->leader_start_ns != a->start_ns)
+		return t->leader_start_ns < a->start_ns ? -1 : 1;
+	return 0;
+}
+
+static struct lt_task *aggregate_new(const struct lt_task *t)
+{
+	struct lt_task *a = kmalloc(sizeof(*a), GFP_KERNEL);
+
+	if (!a)
+		return NULL;
+	lt_task_init(a, LT_KIND_EXITED);
+	a->pid = a->tgid = t->tgid;
+	a->start_ns = t->leader_start_ns;
+	a->exited = true;
+	a->kthread = t->kthread;
+	a->exec_id = t->exec_id;
+	a->creds = t->creds;
+	memcpy(a->comm, t->comm, LT_COMM_BYTES);
+	return a;
+}
+
+/* The record of t's process; of all exited tasks when there is no memory for it. */
+static struct lt_task *aggregate_of(struct lt *lt, const struct lt_task *t)
+{
+	struct rb_node **link = &lt->exited_procs.rb_node, *parent = NULL;
+	struct lt_task *a;
+
+	while (*link) {
+		int order;
+
+		parent = *link;
+		a = rb_entry(parent, struct lt_task, pid_node);
+		order = compare(a, t);
+		if (!order) {
+			list_move_tail(&a->exited_node, &lt->exited_lru);
+			return a;
+		}
+		link = order < 0 ? &parent->rb_left : &parent->rb_right;
+	}
+	a = aggregate_new(t);
+	if (!a)
+		return lt->exited_all;
+	rb_link_node(&a->pid_node, parent, link);
+	rb_insert_color(&a->pid_node, &lt->exited_procs);
+	list_add_tail(&a->exited_node, &lt->exited_lru);
+	lt->nr_exited_procs++;
+	return a;
+}
+
+/* Its members may differ in credentials: readers must be allowed all of them. */
+static void narrow_creds(struct lt_creds *to, const struct lt_creds *from)
+{
+	if (!uid_eq(to->uid, from->uid) || !uid_eq(to->euid, from->euid) ||
+	    !uid_eq(to->suid, from->suid) || !gid_eq(to->gid, from->gid) ||
+	    !gid_eq(to->egid, from->egid) || !gid_eq(to->sgid, from->sgid) ||
+	    !from->dumpable)
+		to->dumpable = false;
+}
+
+static void merge(struct lt *lt, struct lt_task *t)
+{
+	struct lt_task *a = aggregate_of(lt, t);
+
+	narrow_creds(&a->creds, &t->creds);
+	absorb(lt, a, t);
+	lt_task_free(lt, t);
+}
+
+static bool due(const struct lt *lt, const struct lt_task *t, u64 now)
+{
+	return atomic_read(&lt->nr_exited) > (int)lt->retain_exited ||
+	       now >= t->exit_ns + lt->retain_ns;
+}
+
+static int take_due(struct lt *lt, struct lt_shard *shard, struct lt_task **batch, u64 now)
+{
+	struct lt_task *t;
+	int n = 0;
+
+	raw_spin_lock_irq(&shard->lock);
+	while (n < RETIRE_BATCH && !list_empty(&shard->exited)) {
+		t = list_first_entry(&shard->exited, struct lt_task, exited_node);
+		if (!due(lt, t, now))
+			break;
+		lt_task_unlink(lt, shard, t);
+		batch[n++] = t;
+	}
+	raw_spin_unlock_irq(&shard->lock);
+	return n;
+}
+
+static void drop_oldest_aggregate(struct lt *lt)
+{
+	struct lt_task *a = list_first_entry(&lt->exited_lru, struct lt_task, exited_node);
+
+	rb_erase(&a->pid_node, &lt->exited_procs);
+	list_del(&a->exited_node);
+	lt->nr_exited_procs--;
+	absorb(lt, lt->exited_all, a);
+	if (a->wants_buckets)
+		lt_entries_grow_wanted(lt);
+	lt_lattree_remove(lt, a);
+	lt_entries_free(lt, a);
+	kfree(a);
+}
+
+static void empty(struct lt *lt, struct lt_task *a)
+{
+	lt_lattree_remove(lt, a);
+	lt_lattree_insert(lt, a, false, 0);
+}
+
+/* Reset: the records of exited processes, their figures gone already, go too. */
+void lt_exited_drop(struct lt *lt)
+{
+	while (lt->nr_exited_procs)
+		drop_oldest_aggregate(lt);
+	empty(lt, lt->exited_all);
+}
+
+/* Merges what is past the retention limit. */
+void lt_exited_retire(struct lt *lt)
+{
+	struct lt_task *batch[RETIRE_BATCH];
+	u64 now = lt_clock();
+	int i, j, n;
+
+	for (i = 0; i < LT_SHARDS; i++) {
+		do {
+			n = take_due(lt, &lt->shards[i], batch, now);
+			for (j = 0; j < n; j++)
+				merge(lt, batch[j]);
+			cond_resched();
+		} while (n == RETIRE_BATCH);
+	}
+	while (lt->nr_exited_procs > lt->retain_exited)
+		drop_oldest_aggregate(lt);
+}
+
+static bool still_there(const struct lt_task *t)
+{
+	struct task_struct *p;
+	bool there;
+
+	rcu_read_lock();
+	p = pid_task(find_pid_ns(t->pid, &init_pid_ns), PIDTYPE_PID);
+	there = p && p->start_boottime == t->start_ns;
+	rcu_read_unlock();
+	return there;
+}
+
+/*
+ * Records whose task is gone without a death under that pid: it took over its
+ * leader's identity at exec. A task that is dying on its own can look the same
+ * for a moment, which does no harm: it is marked once.
+ */
+void lt_exited_find_lost(struct lt *lt)
+{
+	struct lt_lat_cursor cur;
+	struct lt_task *t;
+	u64 now = lt_clock();
+	unsigned int n = 0;
+
+	if (now < lt->last_liveness_ns + LIVENESS_S * NSEC_PER_SEC)
+		return;
+	lt->last_liveness_ns = now;
+	lt_lattree_sync(lt);
+	lt_lattree_start(lt, &cur, now);
+	while ((t = lt_lattree_step(&cur))) {
+		if (!(++n % 256))
+			cond_resched();
+		if (t->kind == LT_KIND_TASK && !READ_ONCE(t->exited) && !READ_ONCE(t->asleep) &&
+		    !still_there(t)) {
+			struct lt_shard *shard = lt_shard_of(lt, t->pid);
+
+			raw_spin_lock_irq(&shard->lock);
+			if (!t->asleep)
+				lt_task_mark_exited(lt, shard, t, now);
+			raw_spin_unlock_irq(&shard->lock);
+		}
+	}
+}
+
+int lt_exited_init(struct lt *lt)
+{
+	struct lt_task *all = kmalloc(sizeof(*all), GFP_KERNEL);
+
+	if (!all)
+		return -ENOMEM;
+	lt_task_init(all, LT_KIND_EXITED_ALL);
+	all->exited = true;
+	lt->exited_procs = RB_ROOT;
+	INIT_LIST_HEAD(&lt->exited_lru);
+	lt->nr_exited_procs = 0;
+	lt->exited_all = all;
+	mutex_lock(&lt->mutex);
+	lt_lattree_insert(lt, all, false, 0);
+	mutex_unlock(&lt->mutex);
+	return 0;
+}
+
+void lt_exited_exit(struct lt *lt)
+{
+	mutex_lock(&lt->mutex);
+	lt_exited_drop(lt);
+	lt_lattree_remove(lt, lt->exited_all);
+	mutex_unlock(&lt->mutex);
+	kfree(lt->exited_all);
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The table: which probes see every sleep on which kernel, and what each probe
+ * tells account.c. hooks.c attaches a set, selftest.c accepts or refuses it;
+ * docs/kernels.md has the measurements behind the order.
+ *
+ * Context of every handler: the runqueue's lock held, interrupts off; kprobes
+ * also inside an int3 or ftrace trampoline. A wake-up of current by itself may
+ * come without the lock and with interrupts on: it ends no sleep and is left
+ * alone. The idle task is nobody's business.
+ */
+#include <linux/kernel.h>
+#include <linux/ptrace.h>
+#include <linux/sched.h>
+
+#include "compat/sched_flags.h"
+#include "compat/sched_switch.h"
+#include "compat/task.h"
+#include "hooks.h"
+#include "lattop.h"
+
+static bool on(const struct lt *lt)
+{
+	return READ_ONCE(lt->enabled);
+}
+
+/* --- tracepoints: exact on every kernel, and cheapest --- */
+
+static void LT_COMPAT_SCHED_SWITCH(on_sched_switch)
+{
+	unsigned int state = lt_compat_prev_state(prev);
+	struct lt *lt = data;
+
+	if (!on(lt))
+		return;
+	if (likely(prev->pid)) {
+		if (unlikely(state & TASK_DEAD))
+			lt_task_dead(lt, prev);
+		else if (!preempt && state && lt_compat_task_blocked(prev))
+			lt_sleep_begin(lt, prev, state);
+		else
+			lt_preempted(lt, prev);
+	}
+	if (likely(next->pid))
+		lt_switch_in(lt, next);
+}
+
+static void on_sched_wakeup(void *data, struct task_struct *p)
+{
+	struct lt *lt = data;
+
+	if (on(lt) && p != current)
+		lt_wake(lt, p);
+}
+
+static void on_sched_wakeup_new(void *data, struct task_struct *p)
+{
+	struct lt *lt = data;
+
+	if (on(lt))
+		lt_wake_new(lt, p);
+}
+
+const struct lt_hook_set lt_hook_tracepoints = {
+	.name = "tracepoint",
+	.probe = {
+		{ .symbol = "sched_switch", .tracepoint = on_sched_switch },
+		{ .symbol = "sched_wakeup", .tracepoint = on_sched_wakeup },
+		{ .symbol = "sched_wakeup_new", .tracepoint = on_sched_wakeup_new },
+	},
+};
+
+/* --- kprobes --- */
+
+/* (rq, p, flags): deactivate_task, dequeue_task and the classes' own. */
+static int on_dequeue(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct lt *lt = lt_kprobe_owner(kp);
+	struct task_struct *p = (void *)regs_get_kernel_argument(regs, 1);
+	int flags = regs_get_kernel_argument(regs, 2);
+	unsigned int state;
+
+	/* Only current blocks; anything else taken off a runqueue moves or changes. */
+	if (!on(lt) || !(flags & LT_DEQUEUE_SLEEP) || p != current)
+		return 0;
+	state = lt_compat_task_state(p);
+	if (!(state & TASK_DEAD))
+		lt_sleep_begin(lt, p, state);
+	return 0;
+}
+
+/* (rq, p, flags): activate_task, enqueue_task. */
+static int on_enqueue(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct lt *lt = lt_kprobe_owner(kp);
+	struct task_struct *p = (void *)regs_get_kernel_argument(regs, 1);
+	int flags = regs_get_kernel_argument(regs, 2);
+
+	if (on(lt) && flags & (LT_ENQUEUE_WAKEUP | LT_ENQUEUE_DELAYED))
+		lt_wake(lt, p);
+	return 0;
+}
+
+/* (rq, p, wake_flags, rf): comes for every task that a wake-up puts on a runqueue. */
+static int on_ttwu(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct lt *lt = lt_kprobe_owner(kp);
+
+	if (on(lt))
+		lt_wake(lt, (void *)regs_get_kernel_argument(regs, 1));
+	return 0;
+}
+
+/* (p, ...): a new task is about to be put on a runqueue. */
+static int on_wake_up_new(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct lt *lt = lt_kprobe_owner(kp);
+	unsigned long flags;
+
+	if (on(lt)) {
+		local_irq_save(flags);
+		lt_wake_new(lt, (void *)regs_get_kernel_argument(regs, 0));
+		local_irq_restore(flags);
+	}
+	return 0;
+}
+
+/* (prev): runs in the task switched to, prev still pinned to this CPU. */
+static int on_finish_switch(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct lt *lt = lt_kprobe_owner(kp);
+	struct task_struct *prev = (void *)regs_get_kernel_argument(regs, 0);
+
+	if (!on(lt))
+		return 0;
+	if (likely(prev->pid)) {
+		if (unlikely(lt_compat_task_state(prev) & TASK_DEAD))
+			lt_task_dead(lt, prev);
+		else if (!lt_compat_task_blocked(prev))
+			lt_preempted(lt, prev);
+	}
+	if (likely(current->pid))
+		lt_switch_in(lt, current);
+	return 0;
+}
+
+#define LT_SWITCHES								\
+	{ .symbol = "finish_task_switch", .alias = "finish_task_switch.isra.0",	\
+	  .kprobe = on_finish_switch },						\
+	{ .symbol = "wake_up_new_task", .kprobe = on_wake_up_new }
+
+#define LT_DEQUEUE_CLASSES							\
+	{ .symbol = "dequeue_task_fair", .kprobe = on_dequeue },		\
+	{ .symbol = "dequeue_task_rt", .kprobe = on_dequeue },			\
+	{ .symbol = "dequeue_task_dl", .kprobe = on_dequeue },			\
+	{ .symbol = "dequeue_task_stop", .kprobe = on_dequeue },		\
+	{ .symbol = "dequeue_task_scx", .kprobe = on_dequeue, .optional = true }
+
+const struct lt_hook_set lt_hook_kprobes[] = {
+	{	/* the pair: where the compiler left both out of line in __schedule and ttwu_do_activate */
+		.name = "kprobe",
+		.probe = {
+			{ .symbol = "deactivate_task", .kprobe = on_dequeue },
+			{ .symbol = "activate_task", .kprobe = on_enqueue },
+			LT_SWITCHES,
+		},
+	},
+	{	/* 7.2 */
+		.name = "kprobe",
+		.probe = {
+			{ .symbol = "dequeue_task", .kprobe = on_dequeue },
+			{ .symbol = "enqueue_task", .kprobe = on_enqueue },
+			LT_SWITCHES,
+		},
+	},
+	{	/* 6.12: dequeue_task is inlined; delayed wakes come by enqueue_task only */
+		.name = "kprobe",
+		.probe = {
+			LT_DEQUEUE_CLASSES,
+			{ .symbol = "enqueue_task", .kprobe = on_enqueue },
+			LT_SWITCHES,
+		},
+	},
+	{	/* 5.10, 6.1 */
+		.name = "kprobe",
+		.probe = {
+			LT_DEQUEUE_CLASSES,
+			{ .symbol = "ttwu_do_activate", .kprobe = on_ttwu },
+			LT_SWITCHES,
+		},
+	},
+	{ .name = NULL },
+};

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The one state object, its parts, and who may touch what. README.md beside
+ * this file has the lock order and the contexts; uapi/lattop.h is what user
+ * space sees.
+ *
+ * "hook" below means: under some runqueue's lock, interrupts off, possibly in
+ * a kprobe's int3. Nothing there allocates, wakes, prints or faults.
+ */
+#ifndef LATTOP_H
+#define LATTOP_H
+
+#include <linux/atomic.h>
+#include <linux/irq_work.h>
+#include <linux/kernel.h>
+#include <linux/ktime.h>
+#include <linux/list.h>
+#include <linux/llist.h>
+#include <linux/mutex.h>
+#include <linux/rbtree.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <linux/uidgid.h>
+#include <linux/workqueue.h>
+
+#include "uapi/lattop.h"
+
+#define LT_RELEASE "0.1.0"
+
+enum {
+	LT_SHARD_BITS		= 8,
+	LT_SHARDS		= 1 << LT_SHARD_BITS,
+	LT_TRACE_HASH_BITS	= 14,
+	LT_TRACE_LOCKS		= 256,
+	LT_INLINE_BUCKET_BITS	= 2,
+	LT_SKIP_FRAMES		= 16,	/* of the hooks themselves, above __schedule */
+	LT_KERNEL_DEPTH_MAX	= 127,
+	LT_USER_DEPTH_MAX	= 1024,
+	LT_TRACE_CLASSES	= 3,
+};
+
+struct task_struct;
+struct cred;
+struct file;
+struct kmem_cache;
+
+/*
+ * A pool of equal objects: taken and given back in hooks, filled by the
+ * worker. See pool.c.
+ */
+struct lt_pool_cpu {
+	raw_spinlock_t lock;
+	void *free;		/* chained through the objects' first word */
+	unsigned int nr;
+};
+
+struct lt_pool {
+	struct kmem_cache *cache;
+	struct lt_pool_cpu __percpu *cpu;
+	struct irq_work *kick;	/* queued when the pool runs low */
+	unsigned int max;	/* objects in use at most */
+	unsigned int reserve;	/* free objects the worker keeps ready */
+	unsigned int object_bytes;
+	atomic_t in_use;
+	atomic_t nr_free;
+};
+
+/* An interned call trace. Immutable but for refs and the snapshot's mark. */
+struct lt_trace {
+	struct hlist_node node;		/* bucket lock */
+	u64 id;
+	atomic_t refs;			/* entries naming it; to and from 0 under the bucket lock */
+	u32 hash;
+	u16 nr_kernel;
+	u16 nr_user;
+	s32 syscall;
+	u32 flags;			/* LT_TR_* */
+	u32 class;			/* its pool */
+	u32 snap_index;			/* lt->mutex: place in the snapshot being built, */
+	u64 snap_seq;			/* valid when this is that snapshot's number */
+	unsigned long frames[];		/* kernel, then user, innermost first */
+};
+
+/* A trace as a hook captured it, in a per-CPU buffer. */
+struct lt_capture {
+	u32 first;			/* frames[first] is the innermost kernel frame */
+	u16 nr_kernel;
+	u16 nr_user;
+	s32 syscall;
+	u32 flags;
+	unsigned long frames[LT_SKIP_FRAMES + LT_KERNEL_DEPTH_MAX + 1 + LT_USER_DEPTH_MAX];
+};
+
+/* The sleeps of one task in one trace. Shard lock. */
+struct lt_entry {
+	struct hlist_node node;
+	struct lt_trace *trace;		/* NULL: [other] */
+	u32 exec_id;
+	u64 blocked_ns;			/* ended sleeps */
+	u64 max_ns;
+	u64 sleeps;			/* begun */
+	u64 hist[LT_HIST_BUCKETS];	/* ended */
+};
+
+/* Who a task was, for readers that come after its exit. */
+struct lt_creds {
+	kuid_t uid, euid, suid;
+	kgid_t gid, egid, sgid;
+	bool dumpable;
+};
+
+/*
+ * The record of a task, or (kind) of what exited tasks left behind. Everything
+ * under the shard lock but what stands under "lt->mutex".
+ */
+struct lt_task {
+	struct rb_node pid_node;
+	u32 pid;
+	u32 tgid;
+	u64 start_ns;			/* start_boottime: with pid, the identity */
+
+	u64 asleep_since_ns;
+	u64 queued_since_ns;
+	struct lt_entry *entry;		/* of the ongoing sleep, or of the last */
+	u64 blocked_ns;			/* ended sleeps */
+	u64 max_ns;
+	u64 sleeps;			/* begun */
+	u64 runq_ns;
+	u64 runs;
+	u32 sleep_state;		/* TASK_* it went to sleep with */
+	u32 exec_id;
+	bool asleep;
+	bool queued;
+	bool dirty;			/* on the shard's dirty list */
+	bool exited;
+	bool iowait;
+	bool seeded;
+	bool kthread;
+	bool wants_buckets;		/* on lt->wants_buckets */
+	u8 kind;			/* enum lt_kind; never changes */
+	u8 bucket_bits;
+	char comm[LT_COMM_BYTES];
+
+	u32 nr_entries;			/* in buckets; `other` not among them */
+	struct hlist_head *buckets;
+	struct hlist_head inline_buckets[1 << LT_INLINE_BUCKET_BITS];
+	struct lt_entry other;
+
+	struct list_head dirty_node;
+	struct list_head exited_node;	/* shard->exited; aggregates: lt->exited_lru */
+	struct llist_node wants_buckets_node;
+	u64 exit_ns;
+	u64 leader_start_ns;
+	const struct cred *cred_seen;	/* compared, never followed */
+	struct lt_creds creds;
+
+	/* lt->mutex */
+	struct rb_node lat_node;
+	struct rb_root *lat_root;	/* NULL: in neither tree */
+	s64 lat_key;
+};
+
+/*
+ * Tasks that found no record, as one: with w, s the sums of all wake and sleep
+ * stamps and n asleep now, they have slept w - s + n * now altogether, exactly,
+ * whoever they are.
+ */
+struct lt_others {
+	u64 wake_sum_ns, sleep_sum_ns, asleep, sleeps;
+	u64 run_sum_ns, queue_sum_ns, queued, runs;
+	u64 blocked_base_ns, runq_base_ns;	/* what a reset hid */
+};
+
+struct lt_shard {
+	raw_spinlock_t lock;
+	struct rb_root tasks;		/* by pid, start_ns */
+	struct list_head dirty;		/* changed since a reader last looked */
+	struct list_head exited;	/* oldest first */
+	struct lt_others others;
+} ____cacheline_aligned_in_smp;
+
+struct lt_stats {
+	u64 lost[LT_LOST_NR];
+};
+
+struct lt_trace_bucket_lock {
+	raw_spinlock_t lock;
+} ____cacheline_aligned_in_smp;
+
+struct lt_hooks;
+
+struct lt {
+	/* set before hooks run, constant afterwards */
+	bool enabled;
+	unsigned int kernel_depth, user_depth;
+	unsigned int max_traces, max_traces_per_task;
+	unsigned int retain_exited;
+	u64 retain_ns;
+	unsigned long schedule_start, schedule_end;	/* text of __schedule; 0: unknown */
+	struct lt_capture __percpu *capture;
+	struct lt_stats __percpu *stats;
+	struct lt_hooks *hooks;
+	char hook_name[LT_HOOK_BYTES];
+
+	struct lt_shard *shards;
+	unsigned long *other_asleep;	/* a bit a pid: asleep, counted in lt_others */
+	unsigned long *other_queued;
+	atomic_t nr_exited;
+
+	struct hlist_head *trace_buckets;
+	struct lt_trace_bucket_lock *trace_locks;
+	atomic64_t trace_ids;
+	atomic_t nr_traces;
+
+	struct lt_pool task_pool;
+	struct lt_pool entry_pool;
+	struct lt_pool trace_pool[LT_TRACE_CLASSES];
+	unsigned int trace_class_frames[LT_TRACE_CLASSES];
+
+	struct irq_work kick;
+	struct llist_head wants_buckets;
+	struct workqueue_struct *wq;
+	struct delayed_work work;
+
+	/*
+	 * Readers and the worker, one at a time. Records, entries and traces
+	 * are freed only under it, so pointers to them stay good under it.
+	 */
+	struct mutex mutex;
+	struct rb_root lat_awake;	/* by blocked_ns */
+	struct rb_root lat_asleep;	/* by blocked_ns - asleep_since_ns */
+	unsigned int nr_records;	/* in the two trees */
+	struct rb_root exited_procs;	/* aggregates, by tgid, leader_start_ns */
+	struct list_head exited_lru;
+	unsigned int nr_exited_procs;
+	struct lt_task *exited_all;
+	u64 since_ns;
+	u64 last_liveness_ns;
+	u64 snap_seq;
+	u64 lost_base[LT_LOST_NR];
+	struct rb_root ksyms, kfuncs;
+	unsigned int nr_ksyms;
+	u64 ksym_bytes;
+};
+
+/* Nanoseconds of CLOCK_MONOTONIC, from any context. */
+#define lt_clock() ktime_get_mono_fast_ns()
+
+/* The part of t's blocked time that is its ongoing sleep. A guess without the shard lock. */
+static inline u64 lt_ongoing(const struct lt_task *t, u64 now)
+{
+	u64 since_ns = READ_ONCE(t->asleep_since_ns);
+
+	return READ_ONCE(t->asleep) && now > since_ns ? now - since_ns : 0;
+}
+
+/* account.c: hook context */
+void lt_sleep_begin(struct lt *lt, struct task_struct *p, unsigned int state);
+void lt_wake(struct lt *lt, struct task_struct *p);
+void lt_wake_new(struct lt *lt, struct task_struct *p);
+void lt_switch_in(struct lt *lt, struct task_struct *next);
+void lt_preempted(struct lt *lt, struct task_struct *prev);
+void lt_task_dead(struct lt *lt, struct task_struct *p);
+void lt_account_begin(struct lt *lt, struct lt_task *t, struct lt_entry *e, u64 now);
+void lt_account_end(struct lt *lt, struct lt_task *t, u64 now);
+u64 lt_others_blocked(const struct lt_others *o, u64 now);
+u64 lt_others_runq(const struct lt_others *o, u64 now);
+
+/* tasks.c */
+struct lt_shard *lt_shard_of(struct lt *lt, u32 pid);
+struct lt_task *lt_task_find(struct lt_shard *shard, u32 pid, u64 start_ns);
+struct lt_task *lt_task_get(struct lt *lt, struct lt_shard *shard, struct task_struct *p);
+void lt_task_mark_dirty(struct lt_shard *shard, struct lt_task *t);
+void lt_task_mark_exited(struct lt *lt, struct lt_shard *shard, struct lt_task *t, u64 now);
+void lt_task_init(struct lt_task *t, u8 kind);
+void lt_task_unlink(struct lt *lt, struct lt_shard *shard, struct lt_task *t);
+void lt_task_free(struct lt *lt, struct lt_task *t);
+int lt_tasks_init(struct lt *lt);
+void lt_tasks_exit(struct lt *lt);
+
+/* entries.c */
+struct lt_entry *lt_entry_get(struct lt *lt, struct lt_task *t, const struct lt_capture *c);
+void lt_entries_move(struct lt *lt, struct lt_task *to, struct lt_task *from);
+void lt_entries_free(struct lt *lt, struct lt_task *t);
+void lt_entries_grow_wanted(struct lt *lt);
+void lt_entry_put_back(struct lt_task *t, struct lt_entry *e);
+void lt_entry_add(struct lt_entry *to, const struct lt_entry *from);
+#define lt_for_each_entry(e, t, b) \
+	for ((b) = 0; (b) < 1U << (t)->bucket_bits; (b)++) \
+		hlist_for_each_entry((e), &(t)->buckets[(b)], node)
+
+/* traces.c */
+bool lt_trace_equal(const struct lt_trace *tr, const struct lt_capture *c);
+struct lt_trace *lt_trace_intern(struct lt *lt, const struct lt_capture *c);
+void lt_trace_put(struct lt *lt, struct lt_trace *tr);
+int lt_traces_init(struct lt *lt);
+void lt_traces_exit(struct lt *lt);
+
+/* capture.c */
+void lt_capture_current(struct lt *lt, struct lt_capture *c);
+void lt_capture_asleep(struct lt *lt, struct lt_capture *c, struct task_struct *p);
+int lt_capture_init(struct lt *lt);
+void lt_capture_exit(struct lt *lt);
+
+/* arch_x86.c */
+unsigned int lt_arch_stack_asleep(struct task_struct *p, unsigned long *frames, unsigned int max);
+unsigned int lt_arch_stack_user(unsigned long *frames, unsigned int max, u32 *flags);
+unsigned long lt_arch_user_pc(struct task_struct *p, u32 *flags);
+int lt_arch_syscall(struct task_struct *p);
+
+/* lattree.c: lt->mutex */
+void lt_lattree_sync(struct lt *lt);
+void lt_lattree_insert(struct lt *lt, struct lt_task *t, bool asleep, s64 key);
+void lt_lattree_remove(struct lt *lt, struct lt_task *t);
+
+struct lt_lat_cursor {
+	struct rb_node *awake, *asleep;
+	u64 now;
+};
+void lt_lattree_start(struct lt *lt, struct lt_lat_cursor *cur, u64 now);
+struct lt_task *lt_lattree_step(struct lt_lat_cursor *cur);
+
+/* exited.c: lt->mutex */
+int lt_exited_init(struct lt *lt);
+void lt_exited_exit(struct lt *lt);
+void lt_exited_retire(struct lt *lt);
+void lt_exited_find_lost(struct lt *lt);
+void lt_exited_drop(struct lt *lt);
+
+/* pool.c */
+int lt_pool_init(struct lt_pool *pool, const char *name, unsigned int object_bytes,
+		 unsigned int max, unsigned int reserve, struct irq_work *kick);
+void lt_pool_exit(struct lt_pool *pool);
+void *lt_pool_take(struct lt_pool *pool, bool *full);
+void lt_pool_give(struct lt_pool *pool, void *object);
+int lt_pool_refill(struct lt_pool *pool);
+u64 lt_pool_bytes(const struct lt_pool *pool);
+
+/* stats.c */
+void lt_lose(struct lt *lt, enum lt_lost cause);
+u64 lt_lost(struct lt *lt, enum lt_lost cause);
+u64 lt_memory_bytes(struct lt *lt);
+int lt_stats_init(struct lt *lt);
+void lt_stats_exit(struct lt *lt);
+
+/* worker.c */
+int lt_worker_init(struct lt *lt);
+void lt_worker_exit(struct lt *lt);
+
+/* hooks.c, hook_sets.c, selftest.c, seed.c */
+int lt_hooks_init(struct lt *lt);
+void lt_hooks_exit(struct lt *lt);
+int lt_selftest(struct lt *lt);
+int lt_seed(struct lt *lt);
+void lt_forget_all(struct lt *lt);
+
+/* ksym.c: lt->mutex */
+struct lt_kfunc {
+	struct rb_node node;		/* by start */
+	unsigned long start;
+	const char *name;
+	const char *module;
+	u32 snap_index;
+	u64 snap_seq;
+};
+struct lt_kfunc *lt_ksym(struct lt *lt, unsigned long addr, u32 *offset);
+void lt_ksyms_trim(struct lt *lt);
+int lt_ksyms_init(struct lt *lt);
+void lt_ksyms_exit(struct lt *lt);
+
+/* reset.c */
+int lt_reset(struct lt *lt);
+
+/* proc.c */
+int lt_proc_init(struct lt *lt);
+void lt_proc_exit(struct lt *lt);
+
+#endif /* LATTOP_H */

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Every parameter: default, range, one line of help. All are set at load and
+ * only read afterwards; a value out of its range refuses the load.
+ *
+ * Memory, at most, in bytes (sizes on x86-64, trace: 32, 96 or all frames):
+ *
+ *	(max_tasks   + reserve) * sizeof(struct lt_task)	 ~ 0.9 KiB each
+ *	(max_entries + reserve) * sizeof(struct lt_entry)	 ~ 0.4 KiB each
+ *	(max_traces + 3 * reserve) * (64 + 8 * frames)		 ~ 0.3 KiB typically
+ *	+ 1 MiB of bitmaps + 10 KiB a CPU + 8 bytes per entry for hash tables
+ *
+ * used and memory_bytes in /proc/lattop say what is really held.
+ */
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/string.h>
+
+#include "lattop.h"
+#include "params.h"
+
+struct lt_params lt_params = {
+	.hook			= LT_HOOK_AUTO,
+	.max_tasks		= 32768,
+	.max_traces		= 32768,
+	.max_entries		= 65536,
+	.max_traces_per_task	= 512,
+	.kernel_depth		= 64,
+	.user_depth		= 127,
+	.retain_exited		= 1024,
+	.retain_s		= 60,
+	.reserve		= 1024,
+	.fail_init		= 0,
+};
+
+struct lt_range {
+	const char *name;
+	unsigned int *value;
+	unsigned int min, max;
+};
+
+static int range_set(const char *text, const struct kernel_param *kp)
+{
+	const struct lt_range *r = kp->arg;
+	unsigned int value;
+	int err = kstrtouint(text, 0, &value);
+
+	if (err || value < r->min || value > r->max) {
+		pr_err("lattop: %s=%s: give a whole number from %u to %u\n",
+		       r->name, text, r->min, r->max);
+		return -EINVAL;
+	}
+	*r->value = value;
+	return 0;
+}
+
+static int range_get(char *buffer, const struct kernel_param *kp)
+{
+	const struct lt_range *r = kp->arg;
+
+	return sprintf(buffer, "%u\n", *r->value);
+}
+
+static const struct kernel_param_ops range_ops = { .set = range_set, .get = range_get };
+
+#define LT_PARAM(field, low, high, help)					\
+	static const struct lt_range field##_range = {				\
+		.name = #field, .value = &lt_params.field, .min = low, .max = high \
+	};									\
+	module_param_cb(field, &range_ops, (void *)&field##_range, 0444);	\
+	MODULE_PARM_DESC(field, help)
+
+LT_PARAM(max_tasks, 1, 1 << 22, "tasks with a record of their own (default 32768)");
+LT_PARAM(max_traces, 1, 1 << 22, "distinct call traces (default 32768)");
+LT_PARAM(max_entries, 1, 1 << 24, "(task, trace) pairs (default 65536)");
+LT_PARAM(max_traces_per_task, 1, 1 << 16, "traces of one task, the rest under [other] (default 512)");
+LT_PARAM(kernel_depth, 1, LT_KERNEL_DEPTH_MAX, "kernel frames of a trace (default 64)");
+LT_PARAM(user_depth, 0, LT_USER_DEPTH_MAX, "user frames of a trace, 0 for none (default 127)");
+LT_PARAM(retain_exited, 0, 1 << 22, "exited tasks kept apart before they merge (default 1024)");
+LT_PARAM(retain_s, 0, 1 << 20, "seconds an exited task is kept apart (default 60)");
+LT_PARAM(reserve, 16, 1 << 20, "free records of each kind kept ready for hooks (default 1024)");
+LT_PARAM(fail_init, 0, 64, "for tests: make this step of loading fail (default 0, none)");
+
+static const char * const hook_names[] = {
+	[LT_HOOK_AUTO] = "auto",
+	[LT_HOOK_KPROBE] = "kprobe",
+	[LT_HOOK_TRACEPOINT] = "tracepoint",
+};
+
+static int hook_set(const char *text, const struct kernel_param *kp)
+{
+	int mode = sysfs_match_string(hook_names, text);
+
+	if (mode < 0) {
+		pr_err("lattop: hook=%s: give auto, kprobe or tracepoint\n", text);
+		return -EINVAL;
+	}
+	lt_params.hook = mode;
+	return 0;
+}
+
+static int hook_get(char *buffer, const struct kernel_param *kp)
+{
+	return sprintf(buffer, "%s\n", hook_names[lt_params.hook]);
+}
+
+static const struct kernel_param_ops hook_ops = { .set = hook_set, .get = hook_get };
+
+module_param_cb(hook, &hook_ops, NULL, 0444);
+MODULE_PARM_DESC(hook, "auto, kprobe or tracepoint (default auto: the tracepoints where they work)");

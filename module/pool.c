@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Pools of equal objects, so that hooks never allocate. Hooks take and give
+ * back; the worker refills in process context. Called by tasks.c, entries.c,
+ * traces.c.
+ *
+ * Free objects stand on per-CPU lists, each under a raw lock that only its own
+ * CPU takes as a rule: a hook that finds its list empty looks at the others,
+ * but only when the pool as a whole has something free, so a pool that is
+ * exhausted costs a load and not a walk over all CPUs. Locks: a list's lock is
+ * a leaf, taken with interrupts off.
+ */
+#include <linux/cpumask.h>
+#include <linux/percpu.h>
+#include <linux/slab.h>
+
+#include "lattop.h"
+
+static void *list_pop(struct lt_pool_cpu *c)
+{
+	void *object;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&c->lock, flags);
+	object = c->free;
+	if (object) {
+		c->free = *(void **)object;
+		WRITE_ONCE(c->nr, c->nr - 1);
+	}
+	raw_spin_unlock_irqrestore(&c->lock, flags);
+	return object;
+}
+
+static void list_push(struct lt_pool_cpu *c, void *object)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&c->lock, flags);
+	*(void **)object = c->free;
+	c->free = object;
+	WRITE_ONCE(c->nr, c->nr + 1);
+	raw_spin_unlock_irqrestore(&c->lock, flags);
+}
+
+static void *pop_any(struct lt_pool *pool)
+{
+	void *object = list_pop(this_cpu_ptr(pool->cpu));
+	int cpu;
+
+	if (likely(object))
+		return object;
+	for_each_possible_cpu(cpu) {
+		if (!READ_ONCE(per_cpu_ptr(pool->cpu, cpu)->nr))
+			continue;
+		object = list_pop(per_cpu_ptr(pool->cpu, cpu));
+		if (object)
+			return object;
+	}
+	return NULL;
+}
+
+/* Any context with preemption off. NULL: *full says whether by the limit. */
+void *lt_pool_take(struct lt_pool *pool, bool *full)
+{
+	void *object = NULL;
+	int nr_free;
+
+	*full = atomic_inc_return(&pool->in_use) > pool->max;
+	if (*full) {
+		atomic_dec(&pool->in_use);
+		return NULL;
+	}
+	nr_free = atomic_read(&pool->nr_free);
+	if (nr_free > 0)
+		object = pop_any(pool);
+	if (object)
+		nr_free = atomic_dec_return(&pool->nr_free);
+	else
+		atomic_dec(&pool->in_use);
+	if (nr_free < (int)(pool->reserve / 2))
+		irq_work_queue(pool->kick);
+	return object;
+}
+
+/* Any context with preemption off, or the worker. */
+void lt_pool_give(struct lt_pool *pool, void *object)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	list_push(this_cpu_ptr(pool->cpu), object);
+	local_irq_restore(flags);
+	atomic_inc(&pool->nr_free);
+	atomic_dec(&pool->in_use);
+}
+
+/* Worker and load: bring the free objects up to the reserve, spread over the CPUs online. */
+int lt_pool_refill(struct lt_pool *pool)
+{
+	int cpu;
+
+	while (atomic_read(&pool->nr_free) < (int)pool->reserve) {
+		for_each_online_cpu(cpu) {
+			void *object = kmem_cache_zalloc(pool->cache, GFP_KERNEL | __GFP_NOWARN);
+
+			if (!object)
+				return -ENOMEM;
+			list_push(per_cpu_ptr(pool->cpu, cpu), object);
+			atomic_inc(&pool->nr_free);
+		}
+	}
+	/* What a burst left over goes back to the kernel. */
+	while (atomic_read(&pool->nr_free) > (int)pool->reserve * 2) {
+		void *object = NULL;
+
+		for_each_possible_cpu(cpu) {
+			object = list_pop(per_cpu_ptr(pool->cpu, cpu));
+			if (!object)
+				continue;
+			atomic_dec(&pool->nr_free);
+			kmem_cache_free(pool->cache, object);
+		}
+	}
+	return 0;
+}
+
+u64 lt_pool_bytes(const struct lt_pool *pool)
+{
+	return (u64)(atomic_read(&pool->in_use) + atomic_read(&pool->nr_free)) * pool->object_bytes;
+}
+
+/* On failure nothing is left behind. */
+int lt_pool_init(struct lt_pool *pool, const char *name, unsigned int object_bytes,
+		 unsigned int max, unsigned int reserve, struct irq_work *kick)
+{
+	int cpu, err;
+
+	pool->object_bytes = object_bytes;
+	pool->max = max;
+	pool->reserve = reserve;
+	pool->kick = kick;
+	atomic_set(&pool->in_use, 0);
+	atomic_set(&pool->nr_free, 0);
+	pool->cpu = alloc_percpu(struct lt_pool_cpu);
+	if (!pool->cpu)
+		return -ENOMEM;
+	for_each_possible_cpu(cpu)
+		raw_spin_lock_init(&per_cpu_ptr(pool->cpu, cpu)->lock);
+	pool->cache = kmem_cache_create(name, object_bytes, 0, 0, NULL);
+	err = pool->cache ? lt_pool_refill(pool) : -ENOMEM;
+	if (err)
+		lt_pool_exit(pool);
+	return err;
+}
+
+/* Every object has been given back. */
+void lt_pool_exit(struct lt_pool *pool)
+{
+	void *object;
+	int cpu;
+
+	if (!pool->cpu)
+		return;
+	WARN_ON_ONCE(atomic_read(&pool->in_use));
+	for_each_possible_cpu(cpu)
+		while ((object = list_pop(per_cpu_ptr(pool->cpu, cpu))))
+			kmem_cache_free(pool->cache, object);
+	kmem_cache_destroy(pool->cache);
+	free_percpu(pool->cpu);
+	pool->cpu = NULL;
+	pool->cache = NULL;
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /proc/lattop: open, read, ioctl, write, close. Process context; a
+ * descriptor's mutex is outermost, lt->mutex inside it.
+ *
+ * Each descriptor has its query and its last snapshot, finished and in one
+ * piece, so a read is a copy and nothing is locked or half-built while user
+ * memory may fault. Unloading waits for calls under way and closes what is
+ * open; the procfs layer sees to both.
+ */
+#include <linux/errno.h>
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "compat/proc.h"
+#include "snapshot.h"
+
+struct reader {
+	struct mutex mutex;
+	struct lt_request request;
+	struct lt_buffer out;
+};
+
+static const struct lt_query text_query = {
+	.size = sizeof(struct lt_query),
+	.view = LT_VIEW_TEXT,
+	.sort = LT_SORT_BLOCKED,
+	.limit = LT_TEXT_TASKS,
+	.traces = LT_TRACES_WORST,
+	.uid = LT_UID_ANY,
+};
+
+static struct lt *lt_of(struct file *file)
+{
+	return pde_data(file_inode(file));
+}
+
+static int proc_open(struct inode *inode, struct file *file)
+{
+	struct reader *r = kzalloc(sizeof(*r), GFP_KERNEL_ACCOUNT);
+
+	if (!r)
+		return -ENOMEM;
+	mutex_init(&r->mutex);
+	r->request.query = text_query;
+	file->private_data = r;
+	return 0;
+}
+
+static int proc_release(struct inode *inode, struct file *file)
+{
+	struct reader *r = file->private_data;
+
+	lt_buffer_free(&r->out);
+	kvfree(r->request.pids);
+	kfree(r);
+	return 0;
+}
+
+/* The old snapshot goes first: a reader holds one at a time. */
+static int refresh(struct lt *lt, struct file *file, struct reader *r)
+{
+	struct lt_snapshot s;
+	struct lt_viewer v;
+	int err;
+
+	lt_buffer_free(&r->out);
+	lt_viewer_init(&v, file);
+	err = lt_snapshot_take(lt, &v, &r->request, &s);
+	if (err)
+		return err;
+	if (r->request.query.view == LT_VIEW_RECORDS)
+		err = lt_snapshot_assemble(&s, &r->out);
+	else
+		err = lt_text(lt, &v, &s, &r->out);
+	lt_snapshot_free(&s);
+	if (err)
+		lt_buffer_free(&r->out);
+	return err;
+}
+
+static ssize_t proc_read(struct file *file, char __user *to, size_t count, loff_t *pos)
+{
+	struct reader *r = file->private_data;
+	ssize_t n;
+
+	if (mutex_lock_interruptible(&r->mutex))
+		return -EINTR;
+	n = *pos ? 0 : refresh(lt_of(file), file, r);
+	if (!n)
+		n = simple_read_from_buffer(to, count, pos, r->out.data, r->out.len);
+	mutex_unlock(&r->mutex);
+	return n;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	u32 x = *(const u32 *)a, y = *(const u32 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static bool valid(const struct lt_query *q)
+{
+	return q->view <= LT_VIEW_RECORDS && q->sort < LT_SORT_NR && q->traces < LT_TRACES_NR &&
+	       q->limit <= LT_MAX_LIMIT && !(q->flags & ~LT_Q_ALL);
+}
+
+static int set_query(struct reader *r, const void __user *from)
+{
+	struct lt_request new = {};
+	u32 size;
+	int err;
+
+	if (get_user(size, (const u32 __user *)from))
+		return -EFAULT;
+	if (size < offsetofend(struct lt_query, min_blocked_ns) || size > PAGE_SIZE)
+		return -EINVAL;
+	err = copy_struct_from_user(&new.query, sizeof(new.query), from, size);
+	if (err)
+		return err;
+	if (!valid(&new.query))
+		return -EINVAL;
+	if (new.query.n_pids > LT_MAX_PIDS)
+		return -E2BIG;
+	if (new.query.n_pids) {
+		new.pids = vmemdup_user(u64_to_user_ptr(new.query.pids),
+					new.query.n_pids * sizeof(u32));
+		if (IS_ERR(new.pids))
+			return PTR_ERR(new.pids);
+		sort(new.pids, new.query.n_pids, sizeof(u32), by_number, NULL);
+	}
+	if (!new.query.limit)
+		new.query.limit = LT_TEXT_TASKS;
+
+	if (mutex_lock_interruptible(&r->mutex)) {
+		kvfree(new.pids);
+		return -EINTR;
+	}
+	swap(r->request, new);
+	mutex_unlock(&r->mutex);
+	kvfree(new.pids);
+	return 0;
+}
+
+static long proc_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	if (cmd != LT_IOC_QUERY)
+		return -ENOTTY;
+	return set_query(file->private_data, (const void __user *)arg);
+}
+
+static ssize_t proc_write(struct file *file, const char __user *from, size_t count, loff_t *pos)
+{
+	char word[8] = "";
+	struct lt_viewer v;
+	int err;
+
+	if (!count || count >= sizeof(word))
+		return -EINVAL;
+	if (copy_from_user(word, from, count))
+		return -EFAULT;
+	if (strcmp(strim(word), "reset"))
+		return -EINVAL;
+	lt_viewer_init(&v, file);
+	if (!lt_viewer_may_reset(&v))
+		return -EPERM;
+	err = lt_reset(lt_of(file));
+	return err ?: count;
+}
+
+static const struct proc_ops ops = {
+	.proc_open	= proc_open,
+	.proc_release	= proc_release,
+	.proc_read	= proc_read,
+	.proc_write	= proc_write,
+	.proc_ioctl	= proc_ioctl,
+#ifdef CONFIG_COMPAT
+	.proc_compat_ioctl = proc_ioctl,	/* the structs are the same for 32 bits */
+#endif
+	.proc_lseek	= default_llseek,
+};
+
+int lt_proc_init(struct lt *lt)
+{
+	return proc_create_data("lattop", 0644, NULL, &ops, lt) ? 0 : -ENOMEM;
+}
+
+void lt_proc_exit(struct lt *lt)
+{
+	remove_proc_entry("lattop", NULL);
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Who sees what. Called by snapshot.c, text.c and reset.c in process context.
+ *
+ * A task is shown to those who could read its /proc/PID/maps: the kernel's
+ * PTRACE_MODE_READ_FSCREDS rules, written out here because ptrace_may_access is
+ * not exported (security modules that narrow them further are not asked; that
+ * is in docs/man/proc-lattop.5). They must hold twice: for the process that
+ * reads, and for the one that opened the descriptor. So neither a descriptor
+ * passed on, nor a privileged program made to read one, shows more than the
+ * poorer of the two may see.
+ *
+ * Exited tasks are judged by the credentials they had. Pids are those of the
+ * reader's pid namespace; outside the first one an exited task has none.
+ */
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/fs.h>
+#include <linux/pid_namespace.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/user_namespace.h>
+
+#include "compat/task.h"
+#include "lattop.h"
+#include "security.h"
+
+static bool reader_capable(struct user_namespace *ns, int cap)
+{
+	return ns_capable_noaudit(ns, cap);
+}
+
+static bool opener_capable(const struct lt_viewer *v, struct user_namespace *ns, int cap)
+{
+	return file_ns_capable(v->file, ns, cap);
+}
+
+void lt_viewer_init(struct lt_viewer *v, struct file *file)
+{
+	v->file = file;
+	v->pid_ns = task_active_pid_ns(current);
+	v->all = v->pid_ns == &init_pid_ns &&
+		 reader_capable(&init_user_ns, CAP_SYS_PTRACE) &&
+		 opener_capable(v, &init_user_ns, CAP_SYS_PTRACE);
+}
+
+static bool ids_match(const struct cred *reader, const struct lt_creds *t)
+{
+	return uid_eq(reader->fsuid, t->euid) && uid_eq(reader->fsuid, t->suid) &&
+	       uid_eq(reader->fsuid, t->uid) && gid_eq(reader->fsgid, t->egid) &&
+	       gid_eq(reader->fsgid, t->sgid) && gid_eq(reader->fsgid, t->gid);
+}
+
+static bool both_match(const struct lt_viewer *v, const struct lt_creds *t)
+{
+	return ids_match(current_cred(), t) && ids_match(v->file->f_cred, t);
+}
+
+/* What p is now, for ids_match. */
+static void read_creds(struct task_struct *p, struct lt_creds *c, struct user_namespace **ns)
+{
+	const struct cred *cred = __task_cred(p);
+
+	c->uid = cred->uid;
+	c->euid = cred->euid;
+	c->suid = cred->suid;
+	c->gid = cred->gid;
+	c->egid = cred->egid;
+	c->sgid = cred->sgid;
+	*ns = cred->user_ns;
+}
+
+/* rcu_read_lock held. */
+static bool may_read(const struct lt_viewer *v, struct task_struct *p)
+{
+	struct user_namespace *cred_ns, *mm_ns = NULL;
+	bool dumpable = true, own = same_thread_group(p, current);
+	struct lt_creds creds;
+
+	read_creds(p, &creds, &cred_ns);
+	if (!own && !ids_match(current_cred(), &creds) &&
+	    !reader_capable(cred_ns, CAP_SYS_PTRACE))
+		return false;
+	if (!ids_match(v->file->f_cred, &creds) && !opener_capable(v, cred_ns, CAP_SYS_PTRACE))
+		return false;
+
+	task_lock(p);
+	if (p->mm) {
+		dumpable = lt_compat_dumpable(p->mm);
+		mm_ns = get_user_ns(p->mm->user_ns);
+	}
+	task_unlock(p);
+	if (!dumpable)
+		dumpable = (own || reader_capable(mm_ns, CAP_SYS_PTRACE)) &&
+			   opener_capable(v, mm_ns, CAP_SYS_PTRACE);
+	if (mm_ns)
+		put_user_ns(mm_ns);
+	return dumpable;
+}
+
+static struct task_struct *find(u32 pid, u64 start_ns)
+{
+	struct task_struct *p = pid_task(find_pid_ns(pid, &init_pid_ns), PIDTYPE_PID);
+
+	return p && p->start_boottime == start_ns ? p : NULL;
+}
+
+/* Whether t is shown to this reader, and by which numbers. */
+bool lt_viewer_sees(const struct lt_viewer *v, const struct lt_task *t, u32 *pid, u32 *tgid)
+{
+	struct task_struct *p;
+	bool sees = false;
+
+	*pid = t->pid;
+	*tgid = t->tgid;
+	if (v->all)
+		return true;
+	if (t->kind == LT_KIND_EXITED_ALL)
+		return false;
+
+	rcu_read_lock();
+	p = t->kind == LT_KIND_TASK ? find(t->pid, t->start_ns) : NULL;
+	if (p) {
+		*pid = task_pid_nr_ns(p, v->pid_ns);
+		*tgid = task_tgid_nr_ns(p, v->pid_ns);
+		sees = *pid && may_read(v, p);
+	} else {
+		sees = v->pid_ns == &init_pid_ns && t->creds.dumpable && both_match(v, &t->creds);
+	}
+	rcu_read_unlock();
+	return sees;
+}
+
+/*
+ * The address space of a task, while the program that slept still runs in it:
+ * asked with exec held off, so that what was allowed is what is given. NULL
+ * when it is not to be had. mmput() when done.
+ */
+struct mm_struct *lt_viewer_mm(const struct lt_viewer *v, u32 pid, u64 start_ns, u32 exec_id)
+{
+	struct mm_struct *mm = NULL;
+	struct task_struct *p;
+	bool allowed;
+
+	rcu_read_lock();
+	p = find(pid, start_ns);
+	if (p)
+		get_task_struct(p);
+	rcu_read_unlock();
+	if (!p)
+		return NULL;
+	if (down_read_killable(&p->signal->exec_update_lock))
+		goto out;
+	rcu_read_lock();
+	allowed = v->all || may_read(v, p);
+	rcu_read_unlock();
+	if (allowed && (u32)p->self_exec_id == exec_id)
+		mm = get_task_mm(p);
+	up_read(&p->signal->exec_update_lock);
+out:
+	put_task_struct(p);
+	return mm;
+}
+
+bool lt_viewer_may_reset(const struct lt_viewer *v)
+{
+	return reader_capable(&init_user_ns, CAP_SYS_ADMIN) &&
+	       opener_capable(v, &init_user_ns, CAP_SYS_ADMIN);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Who sees what. */
+#ifndef LATTOP_SECURITY_H
+#define LATTOP_SECURITY_H
+
+#include <linux/types.h>
+
+struct file;
+struct lt_task;
+struct mm_struct;
+struct pid_namespace;
+struct user_namespace;
+
+/* A reader: the process that reads now, on a descriptor that somebody opened. */
+struct lt_viewer {
+	struct file *file;
+	struct pid_namespace *pid_ns;	/* of the process that reads */
+	bool all;			/* need not be asked task by task */
+};
+
+void lt_viewer_init(struct lt_viewer *v, struct file *file);
+bool lt_viewer_sees(const struct lt_viewer *v, const struct lt_task *t, u32 *pid, u32 *tgid);
+struct mm_struct *lt_viewer_mm(const struct lt_viewer *v, u32 pid, u64 start_ns, u32 exec_id);
+bool lt_viewer_may_reset(const struct lt_viewer *v);
+
+#endif

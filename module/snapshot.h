@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A consistent copy of what one reader asked for. */
+#ifndef LATTOP_SNAPSHOT_H
+#define LATTOP_SNAPSHOT_H
+
+#include "buffer.h"
+#include "lattop.h"
+#include "security.h"
+
+/* A checked query; pids in ascending order, NULL for all. */
+struct lt_request {
+	struct lt_query query;
+	u32 *pids;
+};
+
+/* A task record, and who it is in the first pid namespace. */
+struct lt_taken {
+	struct lt_task_rec rec;
+	u32 pid;
+	u64 start_ns;
+};
+
+struct lt_snapshot {
+	struct lt_header header;
+	struct lt_buffer taken;			/* struct lt_taken[] */
+	struct lt_buffer section[LT_SEC_NR];	/* LT_SEC_TASKS stays empty until assembled */
+};
+
+int lt_snapshot_take(struct lt *lt, const struct lt_viewer *v, const struct lt_request *r,
+		     struct lt_snapshot *s);
+int lt_snapshot_assemble(struct lt_snapshot *s, struct lt_buffer *out);
+void lt_snapshot_free(struct lt_snapshot *s);
+
+/* select.c: a record chosen for a snapshot */
+struct lt_chosen {
+	struct lt_task *task;
+	u32 pid, tgid;		/* in the reader's namespace */
+	u64 key;
+};
+
+int lt_select(struct lt *lt, const struct lt_viewer *v, const struct lt_request *r, u64 now,
+	      struct lt_buffer *chosen, u32 *matched);
+u64 lt_sort_key(const struct lt_task_rec *rec, u32 sort);
+
+/* text.c */
+int lt_text(struct lt *lt, const struct lt_viewer *v, const struct lt_snapshot *s,
+	    struct lt_buffer *out);
+
+#endif

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What could not be kept, by cause, counted per CPU; and what the module
+ * holds. lt_lose is called in hooks, the rest by readers under lt->mutex.
+ */
+#include <linux/cpumask.h>
+#include <linux/percpu.h>
+
+#include "lattop.h"
+
+void lt_lose(struct lt *lt, enum lt_lost cause)
+{
+	this_cpu_inc(lt->stats->lost[cause]);
+}
+
+/* Since load or the last reset. */
+u64 lt_lost(struct lt *lt, enum lt_lost cause)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu_ptr(lt->stats, cpu)->lost[cause]);
+	return sum - lt->lost_base[cause];
+}
+
+u64 lt_memory_bytes(struct lt *lt)
+{
+	u64 bytes = lt_pool_bytes(&lt->task_pool) + lt_pool_bytes(&lt->entry_pool);
+	int i;
+
+	for (i = 0; i < LT_TRACE_CLASSES; i++)
+		bytes += lt_pool_bytes(&lt->trace_pool[i]);
+	bytes += LT_SHARDS * sizeof(struct lt_shard) +
+		 LT_TRACE_LOCKS * sizeof(struct lt_trace_bucket_lock) +
+		 (sizeof(struct hlist_head) << LT_TRACE_HASH_BITS);
+	bytes += 2 * (PID_MAX_LIMIT / 8);
+	bytes += num_possible_cpus() * (sizeof(struct lt_capture) + sizeof(struct lt_stats));
+	bytes += (lt->nr_exited_procs + 1) * sizeof(struct lt_task);
+	return bytes + lt->ksym_bytes;
+}
+
+int lt_stats_init(struct lt *lt)
+{
+	lt->stats = alloc_percpu(struct lt_stats);
+	return lt->stats ? 0 : -ENOMEM;
+}
+
+void lt_stats_exit(struct lt *lt)
+{
+	free_percpu(lt->stats);
+}

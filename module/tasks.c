@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Records of tasks in pid-keyed red-black trees, sharded by pid, one raw lock
+ * a shard. A task is identified by pid and start time: a reused pid is a new
+ * task. Called by account.c in hooks and by seed.c, exited.c, reset.c; the
+ * shard lock is held wherever a function takes the shard.
+ *
+ * An exec by a thread that does not lead its group takes over the leader's pid
+ * and start time: from then on it is the leader's record that goes on, as the
+ * process does in /proc. The record under its old pid gets no death of its
+ * own; exited.c finds it.
+ */
+#include <linux/bitmap.h>
+#include <linux/cred.h>
+#include <linux/hash.h>
+#include <linux/lockdep.h>
+#include <linux/sched/coredump.h>
+#include <linux/sched/signal.h>
+#include <linux/string.h>
+#include <linux/threads.h>
+#include <linux/vmalloc.h>
+
+#include "compat/task.h"
+#include "lattop.h"
+#include "params.h"
+
+struct lt_shard *lt_shard_of(struct lt *lt, u32 pid)
+{
+	return &lt->shards[hash_32(pid, LT_SHARD_BITS)];
+}
+
+static int compare(const struct lt_task *t, u32 pid, u64 start_ns)
+{
+	if (pid != t->pid)
+		return pid < t->pid ? -1 : 1;
+	if (start_ns != t->start_ns)
+		return start_ns < t->start_ns ? -1 : 1;
+	return 0;
+}
+
+struct lt_task *lt_task_find(struct lt_shard *shard, u32 pid, u64 start_ns)
+{
+	struct rb_node *n = shard->tasks.rb_node;
+
+	lockdep_assert_held(&shard->lock);
+	while (n) {
+		struct lt_task *t = rb_entry(n, struct lt_task, pid_node);
+		int order = compare(t, pid, start_ns);
+
+		if (!order)
+			return t;
+		n = order < 0 ? n->rb_left : n->rb_right;
+	}
+	return NULL;
+}
+
+static void insert(struct lt_shard *shard, struct lt_task *t)
+{
+	struct rb_node **link = &shard->tasks.rb_node, *parent = NULL;
+
+	while (*link) {
+		parent = *link;
+		if (compare(rb_entry(parent, struct lt_task, pid_node), t->pid, t->start_ns) < 0)
+			link = &parent->rb_left;
+		else
+			link = &parent->rb_right;
+	}
+	rb_link_node(&t->pid_node, parent, link);
+	rb_insert_color(&t->pid_node, &shard->tasks);
+}
+
+void lt_task_mark_dirty(struct lt_shard *shard, struct lt_task *t)
+{
+	if (t->dirty)
+		return;
+	t->dirty = true;
+	list_add_tail(&t->dirty_node, &shard->dirty);
+}
+
+/*
+ * What may change in a task's life. The credentials are copied when the
+ * pointer to them changes, compared but never followed later; p cannot free
+ * them while it is here, being current, asleep or under its runqueue's lock.
+ */
+static void refresh(struct lt_task *t, struct task_struct *p)
+{
+	const struct cred *cred = lt_compat_task_cred(p);
+
+	memcpy(t->comm, p->comm, LT_COMM_BYTES);
+	t->exec_id = (u32)p->self_exec_id;
+	if (p->mm)
+		t->creds.dumpable = lt_compat_dumpable(p->mm);
+	if (likely(cred == t->cred_seen))
+		return;
+	t->cred_seen = cred;
+	t->creds.uid = cred->uid;
+	t->creds.euid = cred->euid;
+	t->creds.suid = cred->suid;
+	t->creds.gid = cred->gid;
+	t->creds.egid = cred->egid;
+	t->creds.sgid = cred->sgid;
+}
+
+void lt_task_init(struct lt_task *t, u8 kind)
+{
+	memset(t, 0, sizeof(*t));
+	t->kind = kind;
+	t->buckets = t->inline_buckets;
+	t->bucket_bits = LT_INLINE_BUCKET_BITS;
+	INIT_LIST_HEAD(&t->dirty_node);
+	INIT_LIST_HEAD(&t->exited_node);
+}
+
+/* p's record, made if there is none; NULL when there is no room (counted). */
+struct lt_task *lt_task_get(struct lt *lt, struct lt_shard *shard, struct task_struct *p)
+{
+	struct lt_task *t = lt_task_find(shard, p->pid, p->start_boottime);
+	bool full;
+
+	if (likely(t)) {
+		if (unlikely(t->exited)) {
+			/* the leader died before the thread that took its place went on */
+			t->exited = false;
+			list_del_init(&t->exited_node);
+			atomic_dec(&lt->nr_exited);
+		}
+		refresh(t, p);
+		return t;
+	}
+	t = lt_pool_take(&lt->task_pool, &full);
+	if (unlikely(!t)) {
+		lt_lose(lt, full ? LT_LOST_task_limit : LT_LOST_task_pool);
+		return NULL;
+	}
+	lt_task_init(t, LT_KIND_TASK);
+	t->pid = p->pid;
+	t->tgid = p->tgid;
+	t->start_ns = p->start_boottime;
+	/* a task past exit_notify may have been reaped, and its leader freed */
+	t->leader_start_ns = (p->exit_state ? p : p->group_leader)->start_boottime;
+	t->kthread = p->flags & PF_KTHREAD;
+	t->creds.dumpable = true;
+	refresh(t, p);
+	insert(shard, t);
+	lt_task_mark_dirty(shard, t);
+	return t;
+}
+
+void lt_task_mark_exited(struct lt *lt, struct lt_shard *shard, struct lt_task *t, u64 now)
+{
+	if (t->exited)
+		return;
+	t->exited = true;
+	t->queued = false;
+	t->exit_ns = now;
+	list_add_tail(&t->exited_node, &shard->exited);
+	lt_task_mark_dirty(shard, t);
+	if (atomic_inc_return(&lt->nr_exited) > (int)lt->retain_exited + 256)
+		irq_work_queue(&lt->kick);
+}
+
+/* Hooks cannot find t any more. */
+void lt_task_unlink(struct lt *lt, struct lt_shard *shard, struct lt_task *t)
+{
+	lockdep_assert_held(&shard->lock);
+	rb_erase(&t->pid_node, &shard->tasks);
+	if (t->exited) {
+		list_del_init(&t->exited_node);
+		atomic_dec(&lt->nr_exited);
+	}
+	if (t->dirty) {
+		list_del_init(&t->dirty_node);
+		t->dirty = false;
+	}
+}
+
+/* t is unlinked, lt->mutex held. */
+void lt_task_free(struct lt *lt, struct lt_task *t)
+{
+	if (t->wants_buckets)
+		lt_entries_grow_wanted(lt);	/* takes t off the list */
+	lt_lattree_remove(lt, t);
+	lt_entries_free(lt, t);
+	lt_pool_give(&lt->task_pool, t);
+}
+
+/* Every record, entry and trace goes back to its pool. No hook runs. */
+void lt_forget_all(struct lt *lt)
+{
+	struct lt_others none = {};
+	struct lt_task *t;
+	struct rb_node *n;
+	int i;
+
+	mutex_lock(&lt->mutex);
+	llist_del_all(&lt->wants_buckets);
+	for (i = 0; i < LT_SHARDS; i++) {
+		struct lt_shard *shard = &lt->shards[i];
+
+		raw_spin_lock_irq(&shard->lock);
+		while ((n = rb_first(&shard->tasks))) {
+			t = rb_entry(n, struct lt_task, pid_node);
+			lt_task_unlink(lt, shard, t);
+			raw_spin_unlock_irq(&shard->lock);
+			lt_task_free(lt, t);
+			raw_spin_lock_irq(&shard->lock);
+		}
+		shard->others = none;
+		raw_spin_unlock_irq(&shard->lock);
+	}
+	bitmap_zero(lt->other_asleep, PID_MAX_LIMIT);
+	bitmap_zero(lt->other_queued, PID_MAX_LIMIT);
+	mutex_unlock(&lt->mutex);
+}
+
+static void release(struct lt *lt)
+{
+	lt_pool_exit(&lt->entry_pool);
+	lt_pool_exit(&lt->task_pool);
+	vfree(lt->other_queued);
+	vfree(lt->other_asleep);
+	vfree(lt->shards);
+}
+
+int lt_tasks_init(struct lt *lt)
+{
+	int i, err = -ENOMEM;
+
+	lt->shards = vzalloc(sizeof(*lt->shards) * LT_SHARDS);
+	lt->other_asleep = vzalloc(PID_MAX_LIMIT / 8);
+	lt->other_queued = vzalloc(PID_MAX_LIMIT / 8);
+	if (!lt->shards || !lt->other_asleep || !lt->other_queued)
+		goto fail;
+	for (i = 0; i < LT_SHARDS; i++) {
+		raw_spin_lock_init(&lt->shards[i].lock);
+		lt->shards[i].tasks = RB_ROOT;
+		INIT_LIST_HEAD(&lt->shards[i].dirty);
+		INIT_LIST_HEAD(&lt->shards[i].exited);
+	}
+	atomic_set(&lt->nr_exited, 0);
+	err = lt_pool_init(&lt->task_pool, "lattop_task", sizeof(struct lt_task),
+			   lt_params.max_tasks, lt_params.reserve, &lt->kick);
+	if (err)
+		goto fail;
+	err = lt_pool_init(&lt->entry_pool, "lattop_entry", sizeof(struct lt_entry),
+			   lt_params.max_entries, lt_params.reserve, &lt->kick);
+	if (err)
+		goto fail;
+	return 0;
+fail:
+	release(lt);
+	return err;
+}
+
+void lt_tasks_exit(struct lt *lt)
+{
+	lt_forget_all(lt);
+	release(lt);
+}

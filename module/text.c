@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The text view: the same snapshot as the record view, for people and scripts.
+ * The format is documented in docs/man/proc-lattop.5 and is stable: header
+ * lines begin with '#', a task's line with a digit, what belongs to a task
+ * with a tab. Called by proc.c in process context, without locks.
+ */
+#include <linux/dcache.h>
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "snapshot.h"
+
+static const char * const kind_names[] = {
+	[LT_KIND_TASK] = "task",
+	[LT_KIND_EXITED] = "exited",
+	[LT_KIND_EXITED_ALL] = "exited-all",
+	[LT_KIND_OTHER] = "other",
+};
+
+static void header(const struct lt_snapshot *s, struct lt_buffer *out)
+{
+	static const char * const lost_names[] = {
+#define LT_LOST_NAME(name, text) [LT_LOST_##name] = #name,
+		LT_LOST_LIST(LT_LOST_NAME)
+#undef LT_LOST_NAME
+	};
+	const struct lt_header *h = &s->header;
+	int i;
+
+	lt_buffer_printf(out, "# lattop %u %s\n# hook %s\n", LT_VERSION, h->release, h->hook);
+	lt_buffer_printf(out, "# clock monotonic_ns=%llu since_ns=%llu\n", h->time_ns, h->since_ns);
+	lt_buffer_printf(out, "# tasks shown=%zu matched=%u total=%u\n",
+			 s->taken.len / sizeof(struct lt_taken), h->tasks_matched, h->tasks_total);
+	lt_buffer_printf(out, "# limits tasks=%u entries=%u traces=%u exited=%u\n",
+			 h->limit[LT_LIMIT_TASKS], h->limit[LT_LIMIT_ENTRIES],
+			 h->limit[LT_LIMIT_TRACES], h->limit[LT_LIMIT_EXITED]);
+	lt_buffer_printf(out, "# used tasks=%u entries=%u traces=%u exited=%u memory_bytes=%llu\n",
+			 h->used[LT_LIMIT_TASKS], h->used[LT_LIMIT_ENTRIES],
+			 h->used[LT_LIMIT_TRACES], h->used[LT_LIMIT_EXITED], h->memory_bytes);
+	lt_buffer_printf(out, "# lost");
+	for (i = 0; i < LT_LOST_NR; i++)
+		lt_buffer_printf(out, " %s=%llu", lost_names[i], h->lost[i]);
+	lt_buffer_printf(out, "\n# columns pid tgid uid state kind blocked_ns ongoing_ns max_ns sleeps runq_ns runs comm\n");
+}
+
+static void kernel_frames(const struct lt_snapshot *s, const struct lt_trace_rec *tr,
+			  struct lt_buffer *out)
+{
+	const u64 *frames = (const u64 *)s->section[LT_SEC_FRAMES].data + tr->first_frame;
+	const struct lt_ksym_rec *syms = (const struct lt_ksym_rec *)s->section[LT_SEC_KSYMS].data;
+	const char *strings = s->section[LT_SEC_STRINGS].data;
+	unsigned int i;
+
+	for (i = 0; i < tr->nr_kernel; i++) {
+		const struct lt_ksym_rec *sym = &syms[frames[i] >> 32];
+
+		lt_buffer_printf(out, "\tk %s+0x%x", strings + sym->name, (u32)frames[i]);
+		if (sym->module)
+			lt_buffer_printf(out, " [%s]", strings + sym->module);
+		lt_buffer_printf(out, "\n");
+	}
+}
+
+/* " FILE+0xOFFSET" of a user address, where a file is mapped there. mmap_lock held. */
+static void mapped_file(struct mm_struct *mm, u64 addr, char *page, struct lt_buffer *out)
+{
+	struct vm_area_struct *vma = find_vma(mm, addr);
+	char *path;
+
+	if (!vma || addr < vma->vm_start || !vma->vm_file)
+		return;
+	path = d_path(&vma->vm_file->f_path, page, PAGE_SIZE);
+	if (IS_ERR(path))
+		return;
+	lt_buffer_printf(out, " ");
+	lt_buffer_escaped(out, path, PAGE_SIZE);
+	lt_buffer_printf(out, "+0x%llx",
+			 addr - vma->vm_start + ((u64)vma->vm_pgoff << PAGE_SHIFT));
+}
+
+static void user_frames(const struct lt_viewer *v, const struct lt_snapshot *s,
+			const struct lt_taken *t, const struct lt_entry_rec *e,
+			const struct lt_trace_rec *tr, char *page, struct lt_buffer *out)
+{
+	const u64 *frames = (const u64 *)s->section[LT_SEC_FRAMES].data + tr->first_frame +
+			    tr->nr_kernel;
+	struct mm_struct *mm = NULL;
+	unsigned int i;
+
+	if (tr->nr_user && t->rec.kind == LT_KIND_TASK)
+		mm = lt_viewer_mm(v, t->pid, t->start_ns, e->exec_id);
+	if (mm && down_read_killable(&mm->mmap_lock)) {
+		mmput(mm);
+		mm = NULL;
+	}
+	for (i = 0; i < tr->nr_user; i++) {
+		lt_buffer_printf(out, "\tu 0x%llx", frames[i]);
+		if (mm)
+			mapped_file(mm, frames[i], page, out);
+		lt_buffer_printf(out, "\n");
+	}
+	if (mm) {
+		up_read(&mm->mmap_lock);
+		mmput(mm);
+	}
+}
+
+static const char *user_part(const struct lt_trace_rec *tr)
+{
+	if (tr->flags & LT_TR_NO_USER)
+		return "none";
+	if (tr->flags & LT_TR_COMPLETE)
+		return "complete";
+	return tr->flags & LT_TR_SEEDED ? "pc" : "fp";
+}
+
+static void trace(const struct lt_viewer *v, const struct lt_snapshot *s, const struct lt_taken *t,
+		  const struct lt_entry_rec *e, char *page, struct lt_buffer *out)
+{
+	const struct lt_trace_rec *tr = NULL;
+
+	if (e->trace != LT_TRACE_OTHER)
+		tr = (const struct lt_trace_rec *)s->section[LT_SEC_TRACES].data + e->trace;
+	lt_buffer_printf(out, "\ttrace blocked_ns=%llu ongoing_ns=%llu max_ns=%llu sleeps=%llu",
+			 e->blocked_ns, e->ongoing_ns, e->max_ns, e->sleeps);
+	if (!tr) {
+		lt_buffer_printf(out, " [other]\n");
+		return;
+	}
+	lt_buffer_printf(out, " syscall=%d user=%s\n", tr->syscall, user_part(tr));
+	kernel_frames(s, tr, out);
+	user_frames(v, s, t, e, tr, page, out);
+}
+
+static void task(const struct lt_taken *t, struct lt_buffer *out)
+{
+	const struct lt_task_rec *r = &t->rec;
+
+	lt_buffer_printf(out, "%u %u %u %c %s %llu %llu %llu %llu %llu %llu ", r->pid, r->tgid,
+			 r->uid, r->state, kind_names[r->kind], r->blocked_ns, r->ongoing_ns,
+			 r->max_ns, r->sleeps, r->runq_ns, r->runs);
+	lt_buffer_escaped(out, r->comm, sizeof(r->comm));
+	lt_buffer_printf(out, "\n");
+}
+
+int lt_text(struct lt *lt, const struct lt_viewer *v, const struct lt_snapshot *s,
+	    struct lt_buffer *out)
+{
+	const struct lt_taken *t = (const struct lt_taken *)s->taken.data;
+	const struct lt_entry_rec *e = (const struct lt_entry_rec *)s->section[LT_SEC_ENTRIES].data;
+	u32 i, j, n = s->taken.len / sizeof(*t);
+	char *page = (char *)__get_free_page(GFP_KERNEL);
+
+	if (!page)
+		return -ENOMEM;
+	header(s, out);
+	for (i = 0; i < n && !out->err; i++) {
+		task(&t[i], out);
+		for (j = 0; j < t[i].rec.n_entries; j++)
+			trace(v, s, &t[i], &e[t[i].rec.first_entry + j], page, out);
+		cond_resched();
+	}
+	free_page((unsigned long)page);
+	return out->err;
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Call traces, each kept once: frames -> struct lt_trace, found by hash and
+ * accepted by comparing every frame, so two traces never become one. Called
+ * by entries.c, in hooks and in the worker.
+ *
+ * A trace is alive while an entry names it. The reference count reaches 0,
+ * and leaves it, only under its bucket lock, which hooks take with the shard
+ * lock held; so a trace found in the table under the bucket lock is alive.
+ */
+#include <linux/jhash.h>
+#include <linux/mm.h>
+#include <linux/string.h>
+#include <linux/vmalloc.h>
+
+#include "lattop.h"
+#include "params.h"
+
+static raw_spinlock_t *bucket_lock(struct lt *lt, u32 hash)
+{
+	return &lt->trace_locks[hash % LT_TRACE_LOCKS].lock;
+}
+
+static struct hlist_head *bucket(struct lt *lt, u32 hash)
+{
+	return &lt->trace_buckets[hash & ((1U << LT_TRACE_HASH_BITS) - 1)];
+}
+
+static u32 trace_hash(const struct lt_capture *c)
+{
+	unsigned int n = c->nr_kernel + c->nr_user;
+
+	return jhash2((const u32 *)&c->frames[c->first], n * (sizeof(long) / sizeof(u32)),
+		      c->syscall ^ c->flags ^ (c->nr_user << 16));
+}
+
+bool lt_trace_equal(const struct lt_trace *tr, const struct lt_capture *c)
+{
+	return tr->nr_kernel == c->nr_kernel && tr->nr_user == c->nr_user &&
+	       tr->syscall == c->syscall && tr->flags == c->flags &&
+	       !memcmp(tr->frames, &c->frames[c->first],
+		       (c->nr_kernel + c->nr_user) * sizeof(unsigned long));
+}
+
+static struct lt_trace *trace_new(struct lt *lt, const struct lt_capture *c, u32 hash)
+{
+	unsigned int n = c->nr_kernel + c->nr_user, class = 0;
+	struct lt_trace *tr;
+	bool full;
+
+	if (atomic_inc_return(&lt->nr_traces) > (int)lt->max_traces) {
+		lt_lose(lt, LT_LOST_trace_limit);
+		goto none;
+	}
+	while (n > lt->trace_class_frames[class])
+		class++;
+	tr = lt_pool_take(&lt->trace_pool[class], &full);
+	if (!tr) {
+		lt_lose(lt, LT_LOST_trace_pool);
+		goto none;
+	}
+	tr->id = atomic64_inc_return(&lt->trace_ids);
+	atomic_set(&tr->refs, 0);
+	tr->hash = hash;
+	tr->class = class;
+	tr->nr_kernel = c->nr_kernel;
+	tr->nr_user = c->nr_user;
+	tr->syscall = c->syscall;
+	tr->flags = c->flags;
+	tr->snap_seq = 0;
+	memcpy(tr->frames, &c->frames[c->first], n * sizeof(unsigned long));
+	return tr;
+none:
+	atomic_dec(&lt->nr_traces);
+	return NULL;
+}
+
+/* The trace with these frames, with a reference; NULL when it could not be kept (counted). */
+struct lt_trace *lt_trace_intern(struct lt *lt, const struct lt_capture *c)
+{
+	u32 hash = trace_hash(c);
+	raw_spinlock_t *lock = bucket_lock(lt, hash);
+	struct hlist_head *head = bucket(lt, hash);
+	struct lt_trace *tr;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(lock, flags);
+	hlist_for_each_entry(tr, head, node)
+		if (tr->hash == hash && lt_trace_equal(tr, c))
+			goto found;
+	tr = trace_new(lt, c, hash);
+	if (!tr)
+		goto out;
+	hlist_add_head(&tr->node, head);
+found:
+	atomic_inc(&tr->refs);
+out:
+	raw_spin_unlock_irqrestore(lock, flags);
+	return tr;
+}
+
+void lt_trace_put(struct lt *lt, struct lt_trace *tr)
+{
+	raw_spinlock_t *lock = bucket_lock(lt, tr->hash);
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(lock, flags);
+	if (atomic_dec_and_test(&tr->refs)) {
+		hlist_del(&tr->node);
+		lt_pool_give(&lt->trace_pool[tr->class], tr);
+		atomic_dec(&lt->nr_traces);
+	}
+	raw_spin_unlock_irqrestore(lock, flags);
+}
+
+int lt_traces_init(struct lt *lt)
+{
+	static const char * const names[LT_TRACE_CLASSES] = {
+		"lattop_trace_small", "lattop_trace_medium", "lattop_trace_large"
+	};
+	unsigned int all = lt->kernel_depth + lt->user_depth;
+	int i, err = 0;
+
+	lt->trace_class_frames[0] = min(32U, all);
+	lt->trace_class_frames[1] = min(96U, all);
+	lt->trace_class_frames[2] = all;
+	atomic64_set(&lt->trace_ids, 0);
+	atomic_set(&lt->nr_traces, 0);
+	lt->trace_buckets = vzalloc(sizeof(struct hlist_head) << LT_TRACE_HASH_BITS);
+	lt->trace_locks = vzalloc(sizeof(*lt->trace_locks) * LT_TRACE_LOCKS);
+	if (!lt->trace_buckets || !lt->trace_locks)
+		err = -ENOMEM;
+	for (i = 0; !err && i < LT_TRACE_LOCKS; i++)
+		raw_spin_lock_init(&lt->trace_locks[i].lock);
+	for (i = 0; !err && i < LT_TRACE_CLASSES; i++)
+		err = lt_pool_init(&lt->trace_pool[i], names[i],
+				   sizeof(struct lt_trace) +
+				   lt->trace_class_frames[i] * sizeof(unsigned long),
+				   lt->max_traces, i ? lt_params.reserve / 4 : lt_params.reserve,
+				   &lt->kick);
+	if (err)
+		lt_traces_exit(lt);
+	return err;
+}
+
+void lt_traces_exit(struct lt *lt)
+{
+	int i;
+
+	for (i = 0; i < LT_TRACE_CLASSES; i++)
+		lt_pool_exit(&lt->trace_pool[i]);
+	vfree(lt->trace_locks);
+	vfree(lt->trace_buckets);
+}

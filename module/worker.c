@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What hooks must not do, done in process context: refill the pools, grow hash
+ * tables, retire exited tasks. Runs every second and when a hook asks, through
+ * an irq_work (the one wake-up that is safe under a runqueue lock).
+ */
+#include <linux/workqueue.h>
+
+#include "lattop.h"
+
+static void kicked(struct irq_work *kick)
+{
+	struct lt *lt = container_of(kick, struct lt, kick);
+
+	mod_delayed_work(lt->wq, &lt->work, 0);
+}
+
+/* A refill that finds no memory is tried again next time; the hooks count what they miss. */
+static void refill(struct lt *lt)
+{
+	int i;
+
+	lt_pool_refill(&lt->task_pool);
+	lt_pool_refill(&lt->entry_pool);
+	for (i = 0; i < LT_TRACE_CLASSES; i++)
+		lt_pool_refill(&lt->trace_pool[i]);
+}
+
+static void work(struct work_struct *w)
+{
+	struct lt *lt = container_of(to_delayed_work(w), struct lt, work);
+
+	refill(lt);
+	mutex_lock(&lt->mutex);
+	lt_entries_grow_wanted(lt);
+	lt_exited_retire(lt);
+	lt_exited_find_lost(lt);
+	mutex_unlock(&lt->mutex);
+	queue_delayed_work(lt->wq, &lt->work, HZ);
+}
+
+int lt_worker_init(struct lt *lt)
+{
+	init_irq_work(&lt->kick, kicked);
+	INIT_DELAYED_WORK(&lt->work, work);
+	lt->wq = alloc_workqueue("lattop", WQ_UNBOUND | WQ_HIGHPRI | WQ_MEM_RECLAIM, 1);
+	if (!lt->wq)
+		return -ENOMEM;
+	queue_delayed_work(lt->wq, &lt->work, HZ);
+	return 0;
+}
+
+/* The hooks are off: nothing kicks any more. */
+void lt_worker_exit(struct lt *lt)
+{
+	irq_work_sync(&lt->kick);
+	cancel_delayed_work_sync(&lt->work);
+	destroy_workqueue(lt->wq);
+}
