@@ -59,7 +59,9 @@ static void queue(struct lt_task *t, u64 now)
 	t->queued_since_ns = now;
 }
 
-static void others_sleep(struct lt *lt, struct lt_shard *shard, u32 pid, u64 now)
+/* A sleep of a task that found no record. Shard lock held. */
+void lt_others_sleep(struct lt *lt, struct lt_shard *shard, u32 pid, u64 now,
+		     enum lt_lost cause)
 {
 	struct lt_others *o = &shard->others;
 
@@ -71,6 +73,7 @@ static void others_sleep(struct lt *lt, struct lt_shard *shard, u32 pid, u64 now
 	}
 	o->sleep_sum_ns += now;
 	o->sleeps++;
+	lt_lose(lt, cause);
 }
 
 static bool others_wake(struct lt *lt, struct lt_shard *shard, u32 pid, u64 now)
@@ -117,11 +120,12 @@ void lt_sleep_begin(struct lt *lt, struct task_struct *p, unsigned int state)
 	struct lt_shard *shard = lt_shard_of(lt, p->pid);
 	u64 now = lt_clock();
 	struct lt_task *t;
+	enum lt_lost cause;
 
 	lt_capture_current(lt, c);
 
 	raw_spin_lock(&shard->lock);
-	t = lt_task_get(lt, shard, p);
+	t = lt_task_get(lt, shard, p, &cause);
 	if (likely(t)) {
 		if (unlikely(t->asleep)) {
 			/* seen asleep by seed.c a moment ago, or a wake was missed */
@@ -134,7 +138,7 @@ void lt_sleep_begin(struct lt *lt, struct task_struct *p, unsigned int state)
 		lt_account_begin(lt, t, lt_entry_get(lt, t, c), now);
 		lt_task_mark_dirty(shard, t);
 	} else {
-		others_sleep(lt, shard, p->pid, now);
+		lt_others_sleep(lt, shard, p->pid, now, cause);
 	}
 	raw_spin_unlock(&shard->lock);
 
@@ -173,9 +177,10 @@ void lt_wake_new(struct lt *lt, struct task_struct *p)
 	struct lt_shard *shard = lt_shard_of(lt, p->pid);
 	u64 now = lt_clock();
 	struct lt_task *t;
+	enum lt_lost cause;
 
 	raw_spin_lock(&shard->lock);
-	t = lt_task_get(lt, shard, p);
+	t = lt_task_get(lt, shard, p, &cause);
 	if (likely(t))
 		queue(t, now);
 	else
@@ -189,9 +194,10 @@ void lt_preempted(struct lt *lt, struct task_struct *prev)
 	struct lt_shard *shard = lt_shard_of(lt, prev->pid);
 	u64 now = lt_clock();
 	struct lt_task *t;
+	enum lt_lost cause;
 
 	raw_spin_lock(&shard->lock);
-	t = lt_task_get(lt, shard, prev);
+	t = lt_task_get(lt, shard, prev, &cause);
 	if (likely(t))
 		queue(t, now);
 	else

@@ -5,6 +5,9 @@
  * [exited] record of their process, and of those the ones merged into longest
  * ago, past retain_exited, into one record of all exited. No step loses a
  * nanosecond. Worker, lt->mutex held: readers see every step whole.
+ *
+ * When records, entries or traces run short, the past makes room for the
+ * present: nothing is retained then.
  */
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
@@ -104,9 +107,21 @@ static void merge(struct lt *lt, struct lt_task *t)
 	lt_task_free(lt, t);
 }
 
+static bool scarce(int used, unsigned int limit)
+{
+	return used > 0 && used >= limit - limit / 8;
+}
+
+static bool short_of_room(const struct lt *lt)
+{
+	return scarce(atomic_read(&lt->task_pool.in_use), lt->task_pool.max) ||
+	       scarce(atomic_read(&lt->entry_pool.in_use), lt->entry_pool.max) ||
+	       scarce(atomic_read(&lt->nr_traces), lt->max_traces);
+}
+
 static bool due(const struct lt *lt, const struct lt_task *t, u64 now)
 {
-	return atomic_read(&lt->nr_exited) > (int)lt->retain_exited ||
+	return atomic_read(&lt->nr_exited) > (int)lt->retain_exited || short_of_room(lt) ||
 	       now >= t->exit_ns + lt->retain_ns;
 }
 
@@ -171,7 +186,8 @@ void lt_exited_retire(struct lt *lt)
 			cond_resched();
 		} while (n == RETIRE_BATCH);
 	}
-	while (lt->nr_exited_procs > lt->retain_exited)
+	while (lt->nr_exited_procs > lt->retain_exited ||
+	       (lt->nr_exited_procs && short_of_room(lt)))
 		drop_oldest_aggregate(lt);
 }
 

@@ -262,6 +262,8 @@ void lt_wake_new(struct lt *lt, struct task_struct *p);
 void lt_switch_in(struct lt *lt, struct task_struct *next);
 void lt_preempted(struct lt *lt, struct task_struct *prev);
 void lt_task_dead(struct lt *lt, struct task_struct *p);
+void lt_others_sleep(struct lt *lt, struct lt_shard *shard, u32 pid, u64 now,
+		     enum lt_lost cause);
 void lt_account_begin(struct lt *lt, struct lt_task *t, struct lt_entry *e, u64 now);
 void lt_account_end(struct lt *lt, struct lt_task *t, u64 now);
 u64 lt_others_blocked(const struct lt_others *o, u64 now);
@@ -270,7 +272,8 @@ u64 lt_others_runq(const struct lt_others *o, u64 now);
 /* tasks.c */
 struct lt_shard *lt_shard_of(struct lt *lt, u32 pid);
 struct lt_task *lt_task_find(struct lt_shard *shard, u32 pid, u64 start_ns);
-struct lt_task *lt_task_get(struct lt *lt, struct lt_shard *shard, struct task_struct *p);
+struct lt_task *lt_task_get(struct lt *lt, struct lt_shard *shard, struct task_struct *p,
+			    enum lt_lost *cause);
 void lt_task_mark_dirty(struct lt_shard *shard, struct lt_task *t);
 void lt_task_mark_exited(struct lt *lt, struct lt_shard *shard, struct lt_task *t, u64 now);
 void lt_task_init(struct lt_task *t, u8 kind);

@@ -24,6 +24,7 @@ static void seed_one(struct lt *lt, struct task_struct *p)
 	struct lt_shard *shard = lt_shard_of(lt, p->pid);
 	struct lt_capture *c;
 	struct lt_task *t;
+	enum lt_lost cause;
 	unsigned int state;
 
 	raw_spin_lock_irq(&shard->lock);
@@ -33,9 +34,12 @@ static void seed_one(struct lt *lt, struct task_struct *p)
 		goto out;
 	if (lt_task_find(shard, p->pid, p->start_boottime))
 		goto out;
-	t = lt_task_get(lt, shard, p);
-	if (!t)
+	t = lt_task_get(lt, shard, p, &cause);
+	if (!t) {
+		if (!test_bit(p->pid, lt->other_asleep))
+			lt_others_sleep(lt, shard, p->pid, lt_clock(), cause);
 		goto out;
+	}
 	c = this_cpu_ptr(lt->capture);
 	lt_capture_asleep(lt, c, p);
 	t->sleep_state = state;

@@ -111,8 +111,9 @@ void lt_task_init(struct lt_task *t, u8 kind)
 	INIT_LIST_HEAD(&t->exited_node);
 }
 
-/* p's record, made if there is none; NULL when there is no room (counted). */
-struct lt_task *lt_task_get(struct lt *lt, struct lt_shard *shard, struct task_struct *p)
+/* p's record, made if there is none; NULL when there is no room, and *cause says why. */
+struct lt_task *lt_task_get(struct lt *lt, struct lt_shard *shard, struct task_struct *p,
+			    enum lt_lost *cause)
 {
 	struct lt_task *t = lt_task_find(shard, p->pid, p->start_boottime);
 	bool full;
@@ -129,7 +130,9 @@ struct lt_task *lt_task_get(struct lt *lt, struct lt_shard *shard, struct task_s
 	}
 	t = lt_pool_take(&lt->task_pool, &full);
 	if (unlikely(!t)) {
-		lt_lose(lt, full ? LT_LOST_task_limit : LT_LOST_task_pool);
+		*cause = full ? LT_LOST_task_limit : LT_LOST_task_pool;
+		if (full && atomic_read(&lt->nr_exited))
+			irq_work_queue(&lt->kick);	/* exited tasks make room */
 		return NULL;
 	}
 	lt_task_init(t, LT_KIND_TASK);

@@ -54,7 +54,8 @@
 enum {
 	LT_VERSION	= 1,
 	LT_COMM_BYTES	= 16,
-	LT_HOOK_BYTES	= 64,
+	LT_HOOK_BYTES	= 192,
+	LT_RELEASE_BYTES = 32,
 	LT_HIST_BUCKETS	= 40,	/* bucket i: 2^i <= ns < 2^(i+1); 0 holds 0 and 1; 39 all longer */
 	LT_MAX_PIDS	= 1024,	/* longest list of pids in one query */
 	LT_TEXT_TASKS	= 1000,	/* tasks in the text view, and in a query whose limit is 0 */
@@ -187,7 +188,7 @@ struct lt_header {
 	__u64 time_ns;		/* CLOCK_MONOTONIC; ongoing sleeps are measured up to here */
 	__u64 since_ns;		/* CLOCK_MONOTONIC of load or of the last reset */
 	char  hook[LT_HOOK_BYTES];	/* "tracepoint" or "kprobe: FUNCTION FUNCTION ..." */
-	char  release[LT_HOOK_BYTES];	/* lattop's release */
+	char  release[LT_RELEASE_BYTES];	/* lattop's release */
 	__u32 tasks_total;	/* records the module has */
 	__u32 tasks_matched;	/* those this reader may see and that match, before the limit */
 	__u32 limit[LT_LIMIT_NR];
