@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "lattop/batch.h"
+#include "lattop/model/stack_names.h"
 #include "lattop/options.h"
 #include "lattop/source/error.h"
 #include "lattop/source/file_source.h"
@@ -51,12 +52,17 @@ std::unique_ptr<Users> make_users(const Source& source) {
     return std::make_unique<NumericUsers>();
 }
 
+std::unique_ptr<UserStacks> make_stacks(const Source& source) {
+    if (!source.live()) return std::make_unique<NoUserStacks>();
+    return std::make_unique<StackNames>(std::make_unique<InlineNamer>());
+}
+
 void run(const Options& options) {
     if (!options.batch && (::isatty(STDOUT_FILENO) == 0 || ::isatty(STDIN_FILENO) == 0))
         throw UsageError("the live table needs a terminal", "use lattop -b, or lattop --json");
     const auto source = open_source(options);
     const auto users = make_users(*source);
-    const auto stacks = std::make_unique<NoUserStacks>();
+    const auto stacks = make_stacks(*source);
     SystemClock clock;
     const World world{*source, *stacks, *users, clock};
     run_batch(options, world, locale_charset(), write_output);

@@ -39,11 +39,6 @@ std::size_t parameters_begin(const std::string& name) {
 
 }  // namespace
 
-StackId stack_id(const Snapshot& snapshot, const Task& task, const Entry& entry) {
-    const Trace* trace = snapshot.trace_of(entry);
-    return {id_of(task), entry.exec_id, trace == nullptr ? 0 : trace->id};
-}
-
 std::string frame_text(const KernelFrame& frame) {
     std::string text = fmt::format("{}+{:#x}", frame.symbol.name, frame.offset);
     if (!frame.symbol.module.empty()) text += fmt::format(" [{}]", frame.symbol.module);

@@ -46,7 +46,4 @@ std::string completeness(const Trace& trace);
 /// COMMAND column: the name, marked where the record stands for several tasks.
 std::string command_text(const Task& task);
 
-/// Entries by descending cost; the snapshot has them so, a saved one may not.
-StackId stack_id(const Snapshot& snapshot, const Task& task, const Entry& entry);
-
 }  // namespace lattop

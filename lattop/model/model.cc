@@ -54,7 +54,7 @@ TaskId id_of(const Task& task) {
     return {task.kind, task.pid, task.tgid, task.start_ns};
 }
 
-std::size_t Model::HashTaskId::operator()(const TaskId& id) const {
+std::size_t HashTaskId::operator()(const TaskId& id) const {
     const std::uint64_t pids = (std::uint64_t{id.pid} << 32) | id.tgid;
     return std::hash<std::uint64_t>{}(pids * 0x9e3779b97f4a7c15U ^ id.start_ns ^ id.kind);
 }

@@ -32,6 +32,10 @@ struct TaskId {
 
 TaskId id_of(const Task& task);
 
+struct HashTaskId {
+    std::size_t operator()(const TaskId& id) const;
+};
+
 /// Figures of a task in one interval.
 struct TaskDelta {
     std::uint64_t blocked_ns = 0;
@@ -85,10 +89,6 @@ private:
         std::vector<EntryFigures> entries;
         bool all_entries = false;
     };
-    struct HashTaskId {
-        std::size_t operator()(const TaskId& id) const;
-    };
-
     [[nodiscard]] EntryId id_of_entry(const Entry& entry) const;
     void remember();
     void compare_tasks();

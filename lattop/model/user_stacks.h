@@ -19,6 +19,8 @@ struct StackId {
     bool operator==(const StackId&) const = default;
 };
 
+StackId stack_id(const Snapshot& snapshot, const Task& task, const Entry& entry);
+
 class UserStacks {
 public:
     UserStacks() = default;

@@ -15,9 +15,9 @@ namespace lattop {
 struct Query {
     lt_sort sort = LT_SORT_BLOCKED;
     lt_traces traces = LT_TRACES_WORST;
-    std::uint32_t limit = 0;          ///< tasks at most; 0 is LT_TEXT_TASKS
-    std::uint32_t flags = 0;          ///< LT_Q_*
-    std::vector<std::uint32_t> pids{};///< pids or tgids; empty is all
+    std::uint32_t limit = 0;            ///< tasks at most; 0 is LT_TEXT_TASKS
+    std::uint32_t flags = 0;            ///< LT_Q_*
+    std::vector<std::uint32_t> pids{};  ///< pids or tgids; empty is all
     std::uint64_t min_blocked_ns = 0;
 
     bool operator==(const Query&) const = default;

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See namer.h.
+#include "lattop/model/namer.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <exception>
+#include <system_error>
+#include <utility>
+
+namespace lattop {
+namespace {
+
+/// How long the end of the program waits for a lookup under way.
+constexpr std::chrono::milliseconds kPatience{200};
+
+/// A file that cannot be looked at (out of memory, say) costs its names only.
+Naming name_or_nothing(Symbolizer& symbolizer, const NameRequest& request) {
+    try {
+        return symbolizer.name(request.task, request.addresses, request.round);
+    } catch (const std::exception&) {
+        return {};
+    }
+}
+
+}  // namespace
+
+void InlineNamer::submit(std::vector<NameRequest> requests) {
+    for (const NameRequest& request : requests)
+        answers_.push_back({request.id, name_or_nothing(symbolizer_, request)});
+}
+
+std::vector<NameAnswer> InlineNamer::take() {
+    return std::exchange(answers_, {});
+}
+
+WorkerNamer::WorkerNamer() : shared_(std::make_shared<Shared>()) {
+    shared_->ready = UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (!shared_->ready) throw std::system_error(errno, std::generic_category(), "eventfd");
+    thread_ = std::thread([shared = shared_] { work(shared); });
+}
+
+WorkerNamer::~WorkerNamer() {
+    std::unique_lock lock(shared_->lock);
+    shared_->stop = true;
+    shared_->changed.notify_all();
+    const bool stopped =
+        shared_->changed.wait_for(lock, kPatience, [this] { return shared_->stopped; });
+    lock.unlock();
+    if (stopped)
+        thread_.join();
+    else
+        thread_.detach();
+}
+
+void WorkerNamer::work(const std::shared_ptr<Shared>& shared) {
+    Symbolizer symbolizer;
+    std::unique_lock lock(shared->lock);
+    for (;;) {
+        shared->changed.wait(lock, [&] { return shared->stop || !shared->requests.empty(); });
+        if (shared->stop) break;
+        const NameRequest request = std::move(shared->requests.front());
+        shared->requests.pop_front();
+        lock.unlock();
+        Naming naming = name_or_nothing(symbolizer, request);
+        lock.lock();
+        shared->answers.push_back({request.id, std::move(naming)});
+        // Once for each batch of answers: take() clears it.
+        if (shared->answers.size() == 1) ::eventfd_write(shared->ready.get(), 1);
+    }
+    shared->stopped = true;
+    shared->changed.notify_all();
+}
+
+void WorkerNamer::submit(std::vector<NameRequest> requests) {
+    if (requests.empty()) return;
+    const std::lock_guard lock(shared_->lock);
+    for (NameRequest& request : requests)
+        shared_->requests.push_back(std::move(request));
+    shared_->changed.notify_all();
+}
+
+std::vector<NameAnswer> WorkerNamer::take() {
+    const std::lock_guard lock(shared_->lock);
+    eventfd_t ignored = 0;
+    ::eventfd_read(shared_->ready.get(), &ignored);
+    return std::exchange(shared_->answers, {});
+}
+
+int WorkerNamer::ready_fd() const {
+    return shared_->ready.get();
+}
+
+}  // namespace lattop

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Who looks up the names of a stack: at once (batch), or on a thread of its own
+// (the live screen, which must not wait for slow files). StackNames asks.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "lattop/model/user_stacks.h"
+#include "unwind/symbolizer.h"
+#include "unwind/unique_fd.h"
+
+namespace lattop {
+
+struct NameRequest {
+    StackId id;
+    TaskRef task;  ///< a live task in the address space of the stack
+    std::vector<std::uint64_t> addresses;
+    std::uint64_t round = 0;
+};
+
+struct NameAnswer {
+    StackId id;
+    Naming naming;
+};
+
+class Namer {
+public:
+    Namer() = default;
+    Namer(const Namer&) = delete;
+    Namer& operator=(const Namer&) = delete;
+    virtual ~Namer() = default;
+
+    virtual void submit(std::vector<NameRequest> requests) = 0;
+
+    /// The answers since the last call, in the order of their requests.
+    virtual std::vector<NameAnswer> take() = 0;
+
+    /// Readable when take() has something; -1 where it has it after submit().
+    [[nodiscard]] virtual int ready_fd() const = 0;
+};
+
+/// Answers while submit() runs.
+class InlineNamer final : public Namer {
+public:
+    void submit(std::vector<NameRequest> requests) override;
+    std::vector<NameAnswer> take() override;
+    [[nodiscard]] int ready_fd() const override { return -1; }
+
+private:
+    Symbolizer symbolizer_;
+    std::vector<NameAnswer> answers_;
+};
+
+/// Answers from its own thread. Its destructor does not wait for a file system
+/// that hangs: the thread is left behind then, with what it works on.
+class WorkerNamer final : public Namer {
+public:
+    /// Throws std::system_error where there can be no thread or descriptor.
+    WorkerNamer();
+    ~WorkerNamer() override;
+
+    void submit(std::vector<NameRequest> requests) override;
+    std::vector<NameAnswer> take() override;
+    [[nodiscard]] int ready_fd() const override;
+
+private:
+    /// Shared with the thread. `lock` guards all but the descriptor.
+    struct Shared {
+        std::mutex lock;
+        std::condition_variable changed;
+        std::deque<NameRequest> requests;
+        std::vector<NameAnswer> answers;
+        bool stop = false;
+        bool stopped = false;
+        UniqueFd ready;  // eventfd
+    };
+
+    static void work(const std::shared_ptr<Shared>& shared);
+
+    std::shared_ptr<Shared> shared_;
+    std::thread thread_;
+};
+
+}  // namespace lattop

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See stack_names.h.
+#include "lattop/model/stack_names.h"
+
+#include <array>
+#include <unordered_map>
+
+namespace lattop {
+namespace {
+
+/// Stacks remembered: about 1 KB each with ten frames that no other stack has.
+constexpr std::size_t kMaxStacks = std::size_t{1} << 17;
+constexpr std::size_t kMaxTasks = std::size_t{1} << 17;
+
+/// Requests with the namer at a time; the rest come with the next snapshot.
+constexpr std::size_t kMaxPending = 8192;
+
+/// Rounds to wait after an attempt that did not find everything; after as many
+/// attempts what was found stays.
+constexpr std::array<std::uint64_t, 3> kWaitRounds = {1, 4, 16};
+
+bool has_user_part(const Trace* trace) {
+    return trace != nullptr && trace->nr_user != 0 && (trace->flags & LT_TR_NO_USER) == 0;
+}
+
+/// Leaders of the processes that still run, by tgid.
+std::unordered_map<std::uint32_t, const Task*> live_leaders(const Snapshot& snapshot) {
+    std::unordered_map<std::uint32_t, const Task*> leaders;
+    for (const Task& task : snapshot.tasks)
+        if (task.kind == LT_KIND_TASK && task.pid == task.tgid && !task.exited())
+            leaders.emplace(task.tgid, &task);
+    return leaders;
+}
+
+/// A live task with the address space that `task` has or had: itself, or, for
+/// a thread that has ended, its process's leader if that runs the same program.
+/// A leader that started later is another process's.
+const Task* live_task(const Task& task,
+                      const std::unordered_map<std::uint32_t, const Task*>& leaders) {
+    if (!task.exited()) return &task;
+    const auto found = leaders.find(task.tgid);
+    if (found == leaders.end()) return nullptr;
+    const Task& leader = *found->second;
+    const bool same = leader.exec_id == task.exec_id && leader.start_ns <= task.start_ns;
+    return same ? &leader : nullptr;
+}
+
+}  // namespace
+
+std::size_t StackNames::HashStackId::operator()(const StackId& id) const {
+    constexpr std::uint64_t kMixer = 0x9e3779b97f4a7c15U;
+    return (HashTaskId{}(id.task) * kMixer + id.trace_id) * kMixer + id.exec_id;
+}
+
+StackNames::StackNames(std::unique_ptr<Namer> namer)
+    : namer_(std::move(namer)), known_(kMaxStacks), programs_(kMaxTasks) {}
+
+void StackNames::note_programs(const Snapshot& snapshot) {
+    for (const Task& task : snapshot.tasks)
+        programs_.put(id_of(task), task.exec_id);
+}
+
+void StackNames::want_entry(const Snapshot& snapshot, const Task& task, const Entry& entry,
+                            const Task* live, std::vector<NameRequest>& requests) {
+    const StackId id = stack_id(snapshot, task, entry);
+    Known* known = known_.find(id);
+    if (entry.exec_id != task.exec_id) {
+        if (known != nullptr && !known->confirmed && !known->pending) known_.erase(id);
+        return;
+    }
+    if (known != nullptr && known->attempts > 0 && !known->pending) known->confirmed = true;
+    if (live == nullptr || pending_ >= kMaxPending) return;
+    if (known == nullptr) known = &known_.put(id, {});
+    if (known->pending || known->settled || round_ < known->next_round) return;
+    known->pending = true;
+    ++pending_;
+    const auto addresses = snapshot.user_frames(*snapshot.trace_of(entry));
+    requests.push_back({id,
+                        {live->pid, live->tgid, live->start_ns, live->exec_id},
+                        {addresses.begin(), addresses.end()},
+                        round_});
+}
+
+void StackNames::want(const Snapshot& snapshot) {
+    ++round_;
+    note_programs(snapshot);
+    const auto leaders = live_leaders(snapshot);
+    std::vector<NameRequest> requests;
+    for (const Task& task : snapshot.tasks) {
+        if (task.kind != LT_KIND_TASK) continue;
+        const Task* live = live_task(task, leaders);
+        for (const Entry& entry : snapshot.entries_of(task))
+            if (has_user_part(snapshot.trace_of(entry)))
+                want_entry(snapshot, task, entry, live, requests);
+    }
+    if (!requests.empty()) namer_->submit(std::move(requests));
+}
+
+void StackNames::keep(NameAnswer& answer) {
+    --pending_;
+    Known* known = known_.find(answer.id);
+    if (known == nullptr) return;  // dropped meanwhile: there are too many
+    known->pending = false;
+    const std::uint32_t* program = programs_.peek(answer.id.task);
+    if (program == nullptr || *program != answer.id.exec_id) {
+        known_.erase(answer.id);  // it runs another program by now
+        return;
+    }
+    if (answer.naming.result == Naming::Result::Gone) {
+        known->settled = true;
+        return;
+    }
+    known->stack = std::move(answer.naming.stack);
+    known->settled =
+        answer.naming.result == Naming::Result::Named || known->attempts >= kWaitRounds.size();
+    if (!known->settled) known->next_round = round_ + kWaitRounds.at(known->attempts);
+    ++known->attempts;
+}
+
+bool StackNames::collect() {
+    std::vector<NameAnswer> answers = namer_->take();
+    for (NameAnswer& answer : answers)
+        keep(answer);
+    return !answers.empty();
+}
+
+const UserStack* StackNames::find(const StackId& id) const {
+    const Known* known = known_.peek(id);
+    return known == nullptr || known->stack.frames.empty() ? nullptr : &known->stack;
+}
+
+}  // namespace lattop

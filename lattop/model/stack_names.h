@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The names of user stacks, kept from the first time a stack is seen until
+// long after its process has ended. Commands tell it what each snapshot holds;
+// views ask it for names.
+//
+// Addresses mean something only in the program that slept there. Between a
+// snapshot and the moment the namer reads the process's maps the process may
+// have called execve(2); /proc does not say so. So names count as sure only
+// when a snapshot taken after they were found still shows the same exec_id;
+// where the next one shows another, they are dropped again. Stacks of an
+// earlier program are shown by what was found while it ran, or bare.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "lattop/model/namer.h"
+#include "lattop/model/user_stacks.h"
+#include "unwind/bounded_cache.h"
+
+namespace lattop {
+
+class StackNames final : public UserStacks {
+public:
+    explicit StackNames(std::unique_ptr<Namer> namer);
+
+    /// Each snapshot is to be wanted before collect() is called again.
+    void want(const Snapshot& snapshot) override;
+    bool collect() override;
+    [[nodiscard]] int ready_fd() const override { return namer_->ready_fd(); }
+    [[nodiscard]] const UserStack* find(const StackId& id) const override;
+
+private:
+    struct Known {
+        UserStack stack;
+        bool confirmed = false;  ///< a later snapshot showed the same program
+        bool pending = false;    ///< the namer has it
+        bool settled = false;    ///< nothing more to learn
+        unsigned attempts = 0;
+        std::uint64_t next_round = 0;  ///< when to ask again
+    };
+    struct HashStackId {
+        std::size_t operator()(const StackId& id) const;
+    };
+
+    void note_programs(const Snapshot& snapshot);
+    void want_entry(const Snapshot& snapshot, const Task& task, const Entry& entry,
+                    const Task* live, std::vector<NameRequest>& requests);
+    void keep(NameAnswer& answer);
+
+    std::unique_ptr<Namer> namer_;
+    std::uint64_t round_ = 0;
+    std::size_t pending_ = 0;
+    BoundedCache<StackId, Known, HashStackId> known_;
+    BoundedCache<TaskId, std::uint32_t, HashTaskId> programs_;  // exec_id as last seen
+};
+
+}  // namespace lattop

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See user_stacks.h.
+#include "lattop/model/user_stacks.h"
+
+namespace lattop {
+
+StackId stack_id(const Snapshot& snapshot, const Task& task, const Entry& entry) {
+    const Trace* trace = snapshot.trace_of(entry);
+    return {id_of(task), entry.exec_id, trace == nullptr ? 0 : trace->id};
+}
+
+}  // namespace lattop

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The one policy for everything that lattop remembers about other programs:
+// least recently used goes first when the cost of all exceeds the budget.
+// Used for images, processes and named stacks.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <list>
+#include <unordered_map>
+#include <utility>
+
+namespace lattop {
+
+/// A map from Key to Value within a budget. Costs are in whatever unit the
+/// budget is. The entry used last always stays, whatever it costs.
+template <typename Key, typename Value, typename Hash = std::hash<Key>>
+class BoundedCache {
+public:
+    explicit BoundedCache(std::size_t budget) : budget_(budget) {}
+
+    /// The value, now the most recently used; nullptr where there is none.
+    /// Valid until the next put() or erase().
+    Value* find(const Key& key) {
+        const auto found = index_.find(key);
+        if (found == index_.end()) return nullptr;
+        entries_.splice(entries_.begin(), entries_, found->second);
+        return &found->second->value;
+    }
+
+    /// The value without using it; nullptr where there is none.
+    const Value* peek(const Key& key) const {
+        const auto found = index_.find(key);
+        return found == index_.end() ? nullptr : &found->second->value;
+    }
+
+    /// Puts or replaces a value and drops what no longer fits.
+    Value& put(const Key& key, Value value, std::size_t cost = 1) {
+        erase(key);
+        entries_.push_front({key, std::move(value), cost});
+        index_.emplace(key, entries_.begin());
+        cost_ += cost;
+        while (cost_ > budget_ && entries_.size() > 1)
+            drop_last();
+        return entries_.front().value;
+    }
+
+    void erase(const Key& key) {
+        const auto found = index_.find(key);
+        if (found == index_.end()) return;
+        cost_ -= found->second->cost;
+        entries_.erase(found->second);
+        index_.erase(found);
+    }
+
+    [[nodiscard]] std::size_t size() const { return entries_.size(); }
+    [[nodiscard]] std::size_t cost() const { return cost_; }
+
+private:
+    struct Entry {
+        Key key;
+        Value value;
+        std::size_t cost;
+    };
+
+    void drop_last() {
+        cost_ -= entries_.back().cost;
+        index_.erase(entries_.back().key);
+        entries_.pop_back();
+    }
+
+    std::size_t budget_;
+    std::size_t cost_ = 0;
+    std::list<Entry> entries_;  // most recently used first
+    std::unordered_map<Key, typename std::list<Entry>::iterator, Hash> index_;
+};
+
+}  // namespace lattop

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What an ELF file says about its code: functions by address, source lines
+// where it carries DWARF. Made by the symbolizer once for each file, whatever
+// number of processes maps it.
+//
+// Files are read, not mapped: one that is cut short while we look at it gives a
+// read error, not a SIGBUS. All of a file is taken as hostile; elfutils checks
+// its structure, sizes are bounded here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "unwind/frame.h"
+#include "unwind/unique_fd.h"
+
+struct Elf;
+
+namespace lattop {
+
+class ElfLines;
+
+/// Debug information larger than this, uncompressed, is left unread: names are
+/// shown then, lines are not.
+inline constexpr std::uint64_t kMaxDebugBytes = std::uint64_t{256} << 20;
+
+class ElfImage {
+public:
+    /// Reads the symbols of the file. A file that is not ELF, or broken, gives
+    /// an image without any: asking again would not help.
+    static std::unique_ptr<ElfImage> from_file(UniqueFd fd);
+
+    /// The same for an image in memory (the vdso).
+    static std::unique_ptr<ElfImage> from_memory(std::vector<char> bytes);
+
+    ElfImage(const ElfImage&) = delete;
+    ElfImage& operator=(const ElfImage&) = delete;
+    ~ElfImage();
+
+    /// Names the code at `file_offset`, in a mapping of `path`. A return
+    /// address is named by the byte before it.
+    UserFramePtr frame_at(std::uint64_t file_offset, bool return_address, const std::string& path);
+
+    [[nodiscard]] std::size_t symbol_count() const { return symbols_.size(); }
+
+    /// About how much memory it holds.
+    [[nodiscard]] std::size_t bytes() const;
+
+private:
+    struct Symbol {
+        std::uint64_t address;
+        std::uint64_t end;         ///< first address behind it
+        std::uint32_t name;        ///< offset in names_
+        std::uint32_t preference;  ///< less is better, among those at one address
+    };
+    struct Segment {
+        std::uint64_t offset, bytes, address;
+    };
+
+    ElfImage() = default;
+    void load(Elf* elf);
+    void load_segments(Elf* elf);
+    void load_symbols(Elf* elf);
+    void load_table(Elf* elf, std::size_t section);
+    void order_symbols();
+    [[nodiscard]] std::optional<std::uint64_t> address_of(std::uint64_t file_offset) const;
+    [[nodiscard]] const Symbol* find(std::uint64_t address) const;
+    [[nodiscard]] UserFramePtr make_frame(std::uint64_t file_offset, bool return_address,
+                                          const std::string& path);
+
+    std::vector<Segment> segments_;
+    std::vector<Symbol> symbols_;  // by address, one at each
+    std::string names_;
+    std::unique_ptr<ElfLines> lines_;
+    std::unordered_map<std::uint64_t, UserFramePtr> frames_;  // by offset * 2 + return_address
+};
+
+}  // namespace lattop

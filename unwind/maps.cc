@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See maps.h. A line:
+//
+//	7f1e2a400000-7f1e2a5ff000 r-xp 00022000 fe:00 131074    /usr/lib/libc.so.6
+//	start        end          perm offset   dev   inode     path, may be absent
+#include "unwind/maps.h"
+
+#include <sys/sysmacros.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+namespace lattop {
+namespace {
+
+constexpr std::string_view kDeleted = " (deleted)";
+
+/// Takes the fields of one line off its front.
+class Fields {
+public:
+    explicit Fields(std::string_view line) : rest_(line) {}
+
+    /// A number in `base`, followed by `end`, which is taken off too.
+    std::optional<std::uint64_t> number(int base, char end) {
+        std::uint64_t value = 0;
+        const char* last = rest_.data() + rest_.size();
+        const auto [stop, error] = std::from_chars(rest_.data(), last, value, base);
+        if (error != std::errc{} || (stop != last && *stop != end)) return std::nullopt;
+        rest_.remove_prefix(static_cast<std::size_t>(stop - rest_.data()));
+        if (!rest_.empty()) rest_.remove_prefix(1);
+        return value;
+    }
+
+    std::string_view word() {
+        const std::size_t end = std::min(rest_.find(' '), rest_.size());
+        const std::string_view word = rest_.substr(0, end);
+        rest_.remove_prefix(std::min(end + 1, rest_.size()));
+        return word;
+    }
+
+    std::string_view rest() {
+        rest_.remove_prefix(std::min(rest_.find_first_not_of(' '), rest_.size()));
+        return rest_;
+    }
+
+private:
+    std::string_view rest_;
+};
+
+/// The kernel writes a newline in a path as "\012", and nothing else so.
+std::string unescape(std::string_view path) {
+    static constexpr std::string_view kNewline = "\\012";
+    std::string result(path);
+    for (std::size_t at = 0; (at = result.find(kNewline, at)) != std::string::npos; ++at)
+        result.replace(at, kNewline.size(), "\n");
+    return result;
+}
+
+std::optional<Mapping> parse_line(std::string_view line) {
+    Fields fields(line);
+    const auto start = fields.number(16, '-');
+    const auto end = fields.number(16, ' ');
+    const std::string_view permissions = fields.word();
+    const auto offset = fields.number(16, ' ');
+    const auto major = fields.number(16, ':');
+    const auto minor = fields.number(16, ' ');
+    const auto inode = fields.number(10, ' ');
+    if (!start || !end || !offset || !major || !minor || !inode || *start >= *end)
+        return std::nullopt;
+    if (permissions.size() < 3 || permissions[2] != 'x') return std::nullopt;
+
+    Mapping mapping;
+    mapping.start = *start;
+    mapping.end = *end;
+    mapping.offset = *offset;
+    mapping.device = ::makedev(static_cast<unsigned>(*major), static_cast<unsigned>(*minor));
+    mapping.inode = *inode;
+    mapping.path = unescape(fields.rest());
+    mapping.deleted = mapping.path.ends_with(kDeleted);
+    return mapping;
+}
+
+}  // namespace
+
+std::vector<Mapping> parse_maps(std::string_view text) {
+    std::vector<Mapping> maps;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        if (auto mapping = parse_line(text.substr(0, end))) maps.push_back(*std::move(mapping));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    std::ranges::sort(maps, {}, &Mapping::start);
+    return maps;
+}
+
+const Mapping* find_mapping(const std::vector<Mapping>& maps, std::uint64_t address) {
+    const auto behind = std::ranges::upper_bound(maps, address, {}, &Mapping::start);
+    if (behind == maps.begin()) return nullptr;
+    const Mapping& mapping = *std::prev(behind);
+    return address < mapping.end ? &mapping : nullptr;
+}
+
+std::string module_name(const std::string& path) {
+    std::string_view name = path;
+    if (name.ends_with(kDeleted)) name.remove_suffix(kDeleted.size());
+    return std::string(name.substr(name.rfind('/') + 1));
+}
+
+}  // namespace lattop

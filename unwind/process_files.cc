@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See process_files.h.
+#include "unwind/process_files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <climits>
+#include <string_view>
+
+namespace lattop {
+namespace {
+
+/// Maps of the largest processes have some 100,000 lines of 100 bytes.
+constexpr std::size_t kMaxText = std::size_t{64} << 20;
+
+/// Everything a file of /proc holds; nothing where it cannot be read.
+std::optional<std::string> read_text(int folder, const char* name) {
+    const UniqueFd fd(::openat(folder, name, O_RDONLY | O_CLOEXEC));
+    if (!fd) return std::nullopt;
+    std::string text;
+    std::array<char, 16384> chunk;
+    while (text.size() < kMaxText) {
+        const ssize_t n = ::read(fd.get(), chunk.data(), chunk.size());
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return std::nullopt;
+        if (n == 0) break;
+        text.append(chunk.data(), static_cast<std::size_t>(n));
+    }
+    return text;
+}
+
+/// Field 22 of /proc/PID/stat. Field 2, the name, is in parentheses and may
+/// hold any bytes, parentheses too: the last one ends it.
+std::optional<std::uint64_t> parse_start_ticks(std::string_view stat) {
+    constexpr int kStartTime = 22;
+    constexpr int kFirstBehindName = 3;
+    const std::size_t name_end = stat.rfind(')');
+    if (name_end == std::string_view::npos) return std::nullopt;
+    stat.remove_prefix(name_end + 1);
+    for (int field = kFirstBehindName; field <= kStartTime; ++field) {
+        stat.remove_prefix(std::min(stat.find_first_not_of(' '), stat.size()));
+        if (field != kStartTime) stat.remove_prefix(std::min(stat.find(' '), stat.size()));
+    }
+    std::uint64_t ticks = 0;
+    const auto [stop, error] = std::from_chars(stat.data(), stat.data() + stat.size(), ticks);
+    if (error != std::errc{} || stop == stat.data()) return std::nullopt;
+    return ticks;
+}
+
+/// The same file, to be read; the descriptor given was opened with O_PATH.
+UniqueFd reopen_regular(const UniqueFd& path, const struct stat& info) {
+    if (!S_ISREG(info.st_mode)) return {};
+    const std::string self = fmt::format("/proc/self/fd/{}", path.get());
+    return UniqueFd(::open(self.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+}
+
+UniqueFd open_regular(int folder, const std::string& name) {
+    const UniqueFd path(::openat(folder, name.c_str(), O_PATH | O_CLOEXEC));
+    struct stat info {};
+    if (!path || ::fstat(path.get(), &info) != 0) return {};
+    return reopen_regular(path, info);
+}
+
+/// Whether `info` is of the mapped file. Overlay and btrfs show another device
+/// in maps than stat(2) does; the inode number is the same.
+bool is_mapped(const struct stat& info, const Mapping& mapping) {
+    return info.st_ino == mapping.inode;
+}
+
+UniqueFd checked(const UniqueFd& path, const Mapping& mapping) {
+    struct stat info {};
+    if (!path || ::fstat(path.get(), &info) != 0 || !is_mapped(info, mapping)) return {};
+    return reopen_regular(path, info);
+}
+
+}  // namespace
+
+std::uint64_t ticks_of_ns(std::uint64_t ns) {
+    constexpr std::uint64_t kSecond = 1'000'000'000;
+    const long per_second = ::sysconf(_SC_CLK_TCK);
+    return ns / (kSecond / static_cast<std::uint64_t>(per_second > 0 ? per_second : 100));
+}
+
+std::optional<std::uint64_t> ProcessFiles::start_ticks(const std::string& proc,
+                                                       std::uint32_t tgid) {
+    const auto stat = read_text(AT_FDCWD, fmt::format("{}/{}/stat", proc, tgid).c_str());
+    if (!stat) return std::nullopt;
+    return parse_start_ticks(*stat);
+}
+
+std::optional<ProcessFiles> ProcessFiles::open(const std::string& proc, std::uint32_t pid,
+                                               std::uint64_t start_ns) {
+    UniqueFd folder(
+        ::open(fmt::format("{}/{}", proc, pid).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (!folder) return std::nullopt;
+    const auto stat = read_text(folder.get(), "stat");
+    if (!stat || parse_start_ticks(*stat) != ticks_of_ns(start_ns)) return std::nullopt;
+    return ProcessFiles(std::move(folder));
+}
+
+std::optional<std::vector<Mapping>> ProcessFiles::maps() const {
+    const auto text = read_text(folder_.get(), "maps");
+    // A zombie has none: its memory is gone.
+    if (!text || text->empty()) return std::nullopt;
+    return parse_maps(*text);
+}
+
+std::string ProcessFiles::program() const {
+    std::array<char, PATH_MAX> path;
+    const ssize_t n = ::readlinkat(folder_.get(), "exe", path.data(), path.size());
+    return n <= 0 ? std::string() : std::string(path.data(), static_cast<std::size_t>(n));
+}
+
+UniqueFd ProcessFiles::in_root(const std::string& path) const {
+    const UniqueFd root(::openat(folder_.get(), "root", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (!root) return {};
+    // Symbolic links of a container must not lead out of it.
+    open_how how{};
+    how.flags = O_PATH | O_CLOEXEC;
+    how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+    return UniqueFd(
+        static_cast<int>(::syscall(SYS_openat2, root.get(), path.c_str(), &how, sizeof(how))));
+}
+
+UniqueFd ProcessFiles::open_mapping(const Mapping& mapping) const {
+    const std::string range = fmt::format("map_files/{:x}-{:x}", mapping.start, mapping.end);
+    if (UniqueFd fd = open_regular(folder_.get(), range)) return fd;
+    if (!mapping.deleted)
+        if (UniqueFd fd = checked(in_root(mapping.path), mapping)) return fd;
+    return checked(UniqueFd(::openat(folder_.get(), "exe", O_PATH | O_CLOEXEC)), mapping);
+}
+
+std::optional<std::vector<char>> ProcessFiles::memory(std::uint64_t address,
+                                                      std::size_t bytes) const {
+    const UniqueFd fd(::openat(folder_.get(), "mem", O_RDONLY | O_CLOEXEC));
+    if (!fd) return std::nullopt;
+    std::vector<char> memory(bytes);
+    const ssize_t n = ::pread(fd.get(), memory.data(), bytes, static_cast<off_t>(address));
+    if (n != static_cast<ssize_t>(bytes)) return std::nullopt;
+    return memory;
+}
+
+}  // namespace lattop

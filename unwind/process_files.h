@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What /proc says about one task, and the files it has mapped. The only place
+// that opens anything of another process. Made by the symbolizer for one
+// request and dropped after it.
+//
+// The process is not trusted: it may live in another mount namespace, its paths
+// may name devices or pipes, its files may have been replaced. So a file is
+// opened without side effects first (O_PATH), must be a regular file, and must
+// be the one that is mapped.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "unwind/maps.h"
+#include "unwind/unique_fd.h"
+
+namespace lattop {
+
+class ProcessFiles {
+public:
+    /// The task `pid` that started at `start_ns` (CLOCK_BOOTTIME); nothing
+    /// where it is gone, also where its pid has been used again.
+    static std::optional<ProcessFiles> open(const std::string& proc, std::uint32_t pid,
+                                            std::uint64_t start_ns);
+
+    /// Start of the process that `tgid` names, in clock ticks since boot.
+    static std::optional<std::uint64_t> start_ticks(const std::string& proc, std::uint32_t tgid);
+
+    /// The executable mappings; nothing where they may not be read.
+    [[nodiscard]] std::optional<std::vector<Mapping>> maps() const;
+
+    /// Path of the program as the process sees it; "" where it may not be read.
+    [[nodiscard]] std::string program() const;
+
+    /// The file behind a mapping, whatever its path names by now: by the
+    /// mapping itself, by the path in the process's own root, or as its
+    /// program. No descriptor where none of them is the same file.
+    [[nodiscard]] UniqueFd open_mapping(const Mapping& mapping) const;
+
+    /// Bytes of its memory; nothing where they may not be read.
+    [[nodiscard]] std::optional<std::vector<char>> memory(std::uint64_t address,
+                                                          std::size_t bytes) const;
+
+private:
+    explicit ProcessFiles(UniqueFd folder) : folder_(std::move(folder)) {}
+    [[nodiscard]] UniqueFd in_root(const std::string& path) const;
+
+    UniqueFd folder_;  // /proc/PID: stays this task's, whoever gets its pid next
+};
+
+/// A time in ns as the clock ticks of /proc/PID/stat.
+std::uint64_t ticks_of_ns(std::uint64_t ns);
+
+}  // namespace lattop

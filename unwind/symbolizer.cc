@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See symbolizer.h.
+#include "unwind/symbolizer.h"
+
+#include <elf.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+namespace lattop {
+namespace {
+
+constexpr const char* kVdso = "[vdso]";
+constexpr std::size_t kMaxVdsoBytes = 65536;
+
+/// What an image costs at least: those with DWARF hold a descriptor.
+constexpr std::size_t kLeastImageCost = std::size_t{1} << 20;
+
+UserFramePtr bare_frame(std::uint64_t address) {
+    auto frame = std::make_shared<UserFrame>();
+    frame->offset = address;
+    return frame;
+}
+
+/// A frame of which only the module is known.
+UserFramePtr module_frame(const Mapping& mapping, std::uint64_t address) {
+    auto frame = std::make_shared<UserFrame>();
+    frame->module = mapping.path.empty() ? "[anon]" : module_name(mapping.path);
+    frame->path = mapping.path;
+    frame->offset = address - mapping.start + mapping.offset;
+    return frame;
+}
+
+/// The vdso of this process, if it has that size: every 64-bit process on this
+/// kernel has the same.
+std::optional<std::vector<char>> own_vdso(std::size_t bytes) {
+    const auto* own = reinterpret_cast<const char*>(::getauxval(AT_SYSINFO_EHDR));
+    if (own == nullptr) return std::nullopt;
+    Elf64_Ehdr header;
+    std::memcpy(&header, own, sizeof(header));
+    const std::size_t end = header.e_shoff + std::size_t{header.e_shnum} * header.e_shentsize;
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    if ((end + page - 1) / page * page != bytes) return std::nullopt;
+    return std::vector<char>(own, own + end);
+}
+
+bool same_mapping(const Mapping& a, const Mapping& b) {
+    return a.start == b.start && a.end == b.end && a.offset == b.offset && a.device == b.device &&
+           a.inode == b.inode && a.path == b.path;
+}
+
+constexpr std::uint64_t kMixer = 0x9e3779b97f4a7c15U;
+
+}  // namespace
+
+std::size_t Symbolizer::HashId::operator()(const ImageId& id) const {
+    return ((id.device * kMixer + id.inode) * kMixer + id.bytes) * kMixer +
+           static_cast<std::uint64_t>(id.modified_ns);
+}
+
+std::size_t Symbolizer::HashId::operator()(const ProcessId& id) const {
+    return (id.tgid * kMixer + id.exec_id) * kMixer + id.start_ticks;
+}
+
+Symbolizer::Symbolizer(std::string proc, SymbolizerLimits limits)
+    : proc_(std::move(proc)), images_(limits.image_bytes), processes_(limits.processes) {}
+
+/// Reads a process's maps, keeping what is known about files still mapped
+/// there. False where they cannot be read.
+bool Symbolizer::read_maps(Process& process, const ProcessFiles& files, std::uint64_t round) {
+    process.read_round = round;
+    auto maps = files.maps();
+    if (!maps) return false;
+    std::vector<File> known(maps->size());
+    for (std::size_t i = 0; i < maps->size(); ++i) {
+        const Mapping* before = find_mapping(process.maps, (*maps)[i].start);
+        if (before == nullptr || !same_mapping(*before, (*maps)[i])) continue;
+        known[i] = process.files[static_cast<std::size_t>(before - process.maps.data())];
+    }
+    process.maps = *std::move(maps);
+    process.files = std::move(known);
+    return true;
+}
+
+Symbolizer::Process* Symbolizer::find_process(const TaskRef& task, const ProcessFiles& files,
+                                              std::uint64_t round) {
+    // Threads share their process's maps. Its start tells it from another one
+    // that had its pid before.
+    const auto start = task.pid == task.tgid ? std::optional(ticks_of_ns(task.start_ns))
+                                             : ProcessFiles::start_ticks(proc_, task.tgid);
+    if (!start) return nullptr;
+    const ProcessId id{task.tgid, task.exec_id, *start};
+    if (Process* known = processes_.find(id)) return known;
+    Process process;
+    if (!read_maps(process, files, round)) return nullptr;
+    process.program = files.program();
+    return &processes_.put(id, std::move(process));
+}
+
+/// The mapping that holds an address, from maps read again if need be.
+const Mapping* Symbolizer::cover(Process& process, const ProcessFiles& files, std::uint64_t address,
+                                 std::uint64_t round) {
+    if (const Mapping* mapping = find_mapping(process.maps, address)) return mapping;
+    if (process.read_round == round || !read_maps(process, files, round)) return nullptr;
+    return find_mapping(process.maps, address);
+}
+
+ElfImage* Symbolizer::keep(File& file, const ImageId& id, std::unique_ptr<ElfImage> image) {
+    file.image = id;
+    const std::size_t cost = std::max(image->bytes(), kLeastImageCost);
+    return images_.put(id, std::move(image), cost).get();
+}
+
+ElfImage* Symbolizer::open_vdso(const Mapping& mapping, File& file, const ProcessFiles& files) {
+    const std::size_t bytes = mapping.end - mapping.start;
+    if (bytes > kMaxVdsoBytes) return nullptr;
+    auto image = own_vdso(bytes);
+    if (!image) image = files.memory(mapping.start, bytes);
+    if (!image) return nullptr;
+    // No file has inode 0. Kinds of vdso (64-bit, 32-bit, x32) differ in content.
+    const std::string_view content(image->data(), image->size());
+    const ImageId id{0, 0, bytes,
+                     static_cast<std::int64_t>(std::hash<std::string_view>{}(content))};
+    file.image = id;
+    if (const auto* known = images_.find(id)) return known->get();
+    return keep(file, id, ElfImage::from_memory(*std::move(image)));
+}
+
+ElfImage* Symbolizer::open_image(const Mapping& mapping, File& file, const ProcessFiles& files) {
+    if (mapping.path == kVdso) return open_vdso(mapping, file, files);
+    UniqueFd fd = files.open_mapping(mapping);
+    struct stat info {};
+    if (!fd || ::fstat(fd.get(), &info) != 0) return nullptr;
+    constexpr std::int64_t kSecond = 1'000'000'000;
+    const ImageId id{info.st_dev, info.st_ino, static_cast<std::uint64_t>(info.st_size),
+                     info.st_mtim.tv_sec * kSecond + info.st_mtim.tv_nsec};
+    file.image = id;
+    if (const auto* known = images_.find(id)) return known->get();
+    return keep(file, id, ElfImage::from_file(std::move(fd)));
+}
+
+ElfImage* Symbolizer::find_image(const Mapping& mapping, File& file, const ProcessFiles& files,
+                                 std::uint64_t round) {
+    if (file.image)
+        if (const auto* known = images_.find(*file.image)) return known->get();
+    if (file.tried && file.tried_round == round) return nullptr;
+    file.tried = true;
+    file.tried_round = round;
+    return open_image(mapping, file, files);
+}
+
+/// Names one address of a process whose maps are known, and says in `naming`
+/// what was missing.
+void Symbolizer::name_address(Process& process, const ProcessFiles& files, std::uint64_t address,
+                              std::uint64_t round, Naming& naming) {
+    UserStack& stack = naming.stack;
+    const bool is_return = !stack.frames.empty();
+    const std::uint64_t look_up = is_return && address != 0 ? address - 1 : address;
+    const Mapping* mapping = cover(process, files, look_up, round);
+    if (mapping == nullptr) {
+        naming.result = Naming::Result::Partly;
+        stack.frames.push_back(bare_frame(address));
+        return;
+    }
+    File& file = process.files[static_cast<std::size_t>(mapping - process.maps.data())];
+    const bool has_file = mapping->path.starts_with('/') || mapping->path == kVdso;
+    ElfImage* image = has_file ? find_image(*mapping, file, files, round) : nullptr;
+    if (has_file && image == nullptr) naming.result = Naming::Result::Partly;
+    const bool own = !process.program.empty() && mapping->path == process.program;
+    if (own && stack.own == UserStack::kNone) stack.own = stack.frames.size();
+    stack.frames.push_back(image == nullptr
+                               ? module_frame(*mapping, address)
+                               : image->frame_at(address - mapping->start + mapping->offset,
+                                                 is_return, mapping->path));
+}
+
+Naming Symbolizer::name(const TaskRef& task, std::span<const std::uint64_t> addresses,
+                        std::uint64_t round) {
+    Naming naming;
+    const auto files = ProcessFiles::open(proc_, task.pid, task.start_ns);
+    if (!files) return naming;
+    Process* process = find_process(task, *files, round);
+    if (process == nullptr) {
+        naming.result = Naming::Result::Partly;
+        for (const std::uint64_t address : addresses)
+            naming.stack.frames.push_back(bare_frame(address));
+        return naming;
+    }
+    naming.result = Naming::Result::Named;
+    for (const std::uint64_t address : addresses)
+        name_address(*process, *files, address, round, naming);
+    return naming;
+}
+
+}  // namespace lattop

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Addresses of live tasks to names. Called for each user stack that has none
+// yet: by the batch commands directly, by the live screen from a thread of its
+// own (files may be slow to read). Not for use by two threads at once.
+//
+// What costs is remembered: each file's symbols once, whoever maps it; each
+// process's maps until an address lies outside them. All of it is bounded.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "unwind/bounded_cache.h"
+#include "unwind/elf_image.h"
+#include "unwind/frame.h"
+#include "unwind/process_files.h"
+
+namespace lattop {
+
+/// A task and the program it runs.
+struct TaskRef {
+    std::uint32_t pid = 0;
+    std::uint32_t tgid = 0;
+    std::uint64_t start_ns = 0;  ///< CLOCK_BOOTTIME
+    std::uint32_t exec_id = 0;   ///< another value is another program
+};
+
+struct Naming {
+    enum class Result {
+        Named,   ///< as far as its files have names: asking again gives the same
+        Partly,  ///< some file or mapping was not there: worth asking again
+        Gone,    ///< the task has ended: nothing more to learn
+    };
+    Result result = Result::Gone;
+    UserStack stack;
+};
+
+struct SymbolizerLimits {
+    std::size_t image_bytes = std::size_t{512} << 20;  ///< symbols of all files together
+    std::size_t processes = 4096;                      ///< whose maps are remembered
+};
+
+class Symbolizer {
+public:
+    explicit Symbolizer(std::string proc = "/proc", SymbolizerLimits limits = {});
+
+    /// Names a stack, innermost frame first. The innermost address is looked
+    /// up as it is, the others, return addresses, by the byte before them.
+    /// `round` counts refreshes: maps that did not hold an address are read
+    /// again at most once in each.
+    Naming name(const TaskRef& task, std::span<const std::uint64_t> addresses, std::uint64_t round);
+
+private:
+    /// Which file, and which state of it.
+    struct ImageId {
+        std::uint64_t device = 0, inode = 0, bytes = 0;
+        std::int64_t modified_ns = 0;
+        bool operator==(const ImageId&) const = default;
+    };
+    struct ProcessId {
+        std::uint32_t tgid = 0, exec_id = 0;
+        std::uint64_t start_ticks = 0;
+        bool operator==(const ProcessId&) const = default;
+    };
+    struct HashId {
+        std::size_t operator()(const ImageId& id) const;
+        std::size_t operator()(const ProcessId& id) const;
+    };
+    /// What is known about the file behind a mapping.
+    struct File {
+        std::optional<ImageId> image;  ///< once it was opened
+        std::uint64_t tried_round = 0;
+        bool tried = false;
+    };
+    struct Process {
+        std::vector<Mapping> maps;
+        std::vector<File> files;  ///< one for each mapping
+        std::string program;
+        std::uint64_t read_round = 0;
+    };
+
+    static bool read_maps(Process& process, const ProcessFiles& files, std::uint64_t round);
+    Process* find_process(const TaskRef& task, const ProcessFiles& files, std::uint64_t round);
+    void name_address(Process& process, const ProcessFiles& files, std::uint64_t address,
+                      std::uint64_t round, Naming& naming);
+    static const Mapping* cover(Process& process, const ProcessFiles& files, std::uint64_t address,
+                                std::uint64_t round);
+    ElfImage* find_image(const Mapping& mapping, File& file, const ProcessFiles& files,
+                         std::uint64_t round);
+    ElfImage* open_image(const Mapping& mapping, File& file, const ProcessFiles& files);
+    ElfImage* open_vdso(const Mapping& mapping, File& file, const ProcessFiles& files);
+    ElfImage* keep(File& file, const ImageId& id, std::unique_ptr<ElfImage> image);
+
+    std::string proc_;
+    BoundedCache<ImageId, std::unique_ptr<ElfImage>, HashId> images_;
+    BoundedCache<ProcessId, Process, HashId> processes_;
+};
+
+}  // namespace lattop
