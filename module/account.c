@@ -128,9 +128,7 @@ void lt_sleep_begin(struct lt *lt, struct task_struct *p, unsigned int state)
 	t = lt_task_get(lt, shard, p, &cause);
 	if (likely(t)) {
 		if (unlikely(t->asleep)) {
-			/* seen asleep by seed.c a moment ago, or a wake was missed */
-			if (!t->seeded)
-				lt_lose(lt, LT_LOST_order);
+			lt_lose(lt, LT_LOST_order);
 			lt_account_end(lt, t, now);
 		}
 		t->sleep_state = state;

@@ -7,7 +7,8 @@
  * is what makes it sound: a task that is off the runqueue then has its wake
  * ahead of it, and a wake passes through a hook that wants the same lock. It
  * cannot have been missed, and the task cannot run, exit or lose its stack
- * before we let go. A task that the hooks have seen already is left alone.
+ * before we let go. One that is off the runqueue but still on its CPU has the
+ * hook for its sleep ahead of it; one that the hooks have seen is theirs.
  */
 #include <linux/idr.h>
 #include <linux/percpu.h>
@@ -75,6 +76,8 @@ int lt_seed(struct lt *lt)
 	struct task_struct *p;
 	int nr = 1;
 
+	/* Hooks that ran before accounting began have let go of their tasks. */
+	synchronize_rcu();
 	while ((p = next_task_from(&nr))) {
 		seed_one(lt, p);
 		put_task_struct(p);
