@@ -28,9 +28,12 @@ kernel_line() {
 
 kernel_dir() { printf '%s/kernels/%s\n' "$CACHE_DIR" "$1"; }
 
-# lock FILE [-s]: held until this process ends
+# lock FILE [-s]: held until this process ends; taking it again is free
+declare -A LOCKED=()
 lock() {
     local fd
+    [ -z "${LOCKED[$1]:-}" ] || return 0
+    LOCKED[$1]=1
     mkdir -p "$(dirname "$1")"
     exec {fd}>"$1"
     flock "${2:--x}" -n "$fd" && return
