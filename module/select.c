@@ -9,6 +9,7 @@
  * for choosing only; what is shown is copied under it.
  */
 #include <linux/bsearch.h>
+#include <linux/cred.h>
 #include <linux/sort.h>
 
 #include "snapshot.h"
@@ -92,16 +93,17 @@ int lt_select(struct lt *lt, const struct lt_viewer *v, const struct lt_request 
 	struct lt_lat_cursor cur;
 	struct lt_chosen c;
 	struct lt_task *t;
-	u32 n = 0;
+	u32 n = 0, looked_at = 0;
 
 	lt_lattree_start(lt, &cur, now);
 	while ((t = lt_lattree_step(&cur))) {
+		if (!(++looked_at % 256))
+			cond_resched();
 		if (empty(t) || !wanted(r, t, now) || !lt_viewer_sees(v, t, &c.pid, &c.tgid))
 			continue;
 		if (q->n_pids && !listed(r, c.pid, c.tgid))
 			continue;
-		if (!(++n % 256))
-			cond_resched();
+		n++;
 		if (by_tree && n > q->limit)
 			continue;
 		c.task = t;
