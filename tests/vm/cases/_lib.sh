@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# What cases share. Sourced, never run.
+set -euo pipefail
+
+LATTOP=/proc/lattop
+
+fail() {
+    echo "FAIL $*"
+    exit 1
+}
+
+skip() {
+    echo "$*"
+    exit 77
+}
+
+# Runs when the case ends, last added first
+_at_end=()
+at_end() { _at_end=("$1" "${_at_end[@]}"); }
+_end() {
+    local command
+    for command in "${_at_end[@]}"; do eval "$command" || true; done
+}
+trap _end EXIT
+
+# The kernel's own times of sleeps, while the case runs
+kernel_sums_on() {
+    local file=/proc/sys/kernel/sched_schedstats
+    [ -w $file ] || fail "no $file: the kernel lacks CONFIG_SCHEDSTATS"
+    at_end "echo $(<$file) >$file"
+    echo 1 >$file
+}
+
+# truth LINES SLEEPS PROGRAM [ARGUMENT...]: the program's truth is lattop's, and it told at least so much
+truth() {
+    local lines=$1 sleeps=$2
+    shift 2
+    "$@" >"$TMPDIR/truth" || fail "$* ended with $?: $(<"$TMPDIR/truth")"
+    head -n 1 "$TMPDIR/truth"
+    lattop-oracle truth --lines "$lines" --sleeps "$sleeps" <"$TMPDIR/truth" && return
+    cat "$TMPDIR/truth"
+    fail "$1: lattop does not say what happened"
+}
+
+# all_tasks TASKS SLEEPS COMMAND...: every task agrees with the kernel while the command works
+all_tasks() {
+    local tasks=$1 sleeps=$2
+    shift 2
+    lattop-oracle watch --seconds "${LATTOP_SECS:-4}" --tasks "$tasks" --sleeps "$sleeps" -- "$@"
+}
+
+# need PROGRAM...
+need() {
+    local program
+    for program in "$@"; do
+        command -v "$program" >/dev/null || fail "$program is not installed"
+    done
+}
+
+load() { insmod "$LATTOP_KO" hook="$LATTOP_HOOK" "$@"; }
+loaded() { grep -q '^lattop ' /proc/modules; }
+unload() { rmmod lattop; }
+
+# header WORD: the rest of the header line "# WORD ..."
+header() { awk -v word="$1" '/^#/ && $2 ~ "^" word ":?$" { sub(/^# [^ ]+ /, ""); print; exit } !/^#/ { exit }' $LATTOP; }
+
+# header_value WORD KEY: the number behind KEY= in that line
+header_value() { header "$1" | tr ' ' '\n' | sed -n "s/^$2=//p"; }
+
+# row PID COLUMN: a column (by its name) of the task's line in the text view
+row() {
+    awk -v pid="$1" -v name="$2" '
+        $1 == "#" && $2 == "columns" { for (i = 3; i <= NF; i++) if ($i == name) column = i - 2 }
+        /^[0-9]/ && $1 == pid && ($5 == "task" || found == "") { found = $column }
+        END { print found }' $LATTOP
+}
+
+# splats since the case began are the suite's to find; this is for the module's own messages
+module_log() { dmesg | grep -a 'lattop' | tail -n "${1:-5}"; }
