@@ -35,7 +35,8 @@ void lt_account_begin(struct lt *lt, struct lt_task *t, struct lt_entry *e, u64 
 	t->queued = false;
 }
 
-void lt_account_end(struct lt *lt, struct lt_task *t, u64 now)
+/* How long it slept, in nanoseconds. */
+u64 lt_account_end(struct lt *lt, struct lt_task *t, u64 now)
 {
 	u64 slept = now > t->asleep_since_ns ? now - t->asleep_since_ns : 0;
 	struct lt_entry *e = t->entry;
@@ -49,6 +50,7 @@ void lt_account_end(struct lt *lt, struct lt_task *t, u64 now)
 		t->max_ns = slept;
 	t->asleep = false;
 	t->seeded = false;
+	return slept;
 }
 
 static void queue(struct lt_task *t, u64 now)
@@ -114,11 +116,10 @@ u64 lt_others_runq(const struct lt_others *o, u64 now)
 }
 
 /* p is current and on its way off the CPU, blocked with this state. */
-void lt_sleep_begin(struct lt *lt, struct task_struct *p, unsigned int state)
+void lt_sleep_begin(struct lt *lt, struct task_struct *p, unsigned int state, u64 now)
 {
 	struct lt_capture *c = this_cpu_ptr(lt->capture);
 	struct lt_shard *shard = lt_shard_of(lt, p->pid);
-	u64 now = lt_clock();
 	struct lt_task *t;
 	enum lt_lost cause;
 
@@ -144,18 +145,17 @@ void lt_sleep_begin(struct lt *lt, struct task_struct *p, unsigned int state)
 }
 
 /* p != current is runnable again, or was all the time. */
-void lt_wake(struct lt *lt, struct task_struct *p)
+void lt_wake(struct lt *lt, struct task_struct *p, u64 now)
 {
 	struct lt_shard *shard = lt_shard_of(lt, p->pid);
-	u64 now = lt_clock(), slept = 0;
+	u64 slept = 0;
 	struct lt_task *t;
 	bool woke = false;
 
 	raw_spin_lock(&shard->lock);
 	t = lt_task_find(shard, p->pid, p->start_boottime);
 	if (t && t->asleep) {
-		lt_account_end(lt, t, now);
-		slept = now - t->asleep_since_ns;
+		slept = lt_account_end(lt, t, now);
 		woke = true;
 		if (!lt_compat_task_on_cpu(p))
 			queue(t, now);
@@ -170,10 +170,9 @@ void lt_wake(struct lt *lt, struct task_struct *p)
 }
 
 /* p was born and waits for its first CPU. */
-void lt_wake_new(struct lt *lt, struct task_struct *p)
+void lt_wake_new(struct lt *lt, struct task_struct *p, u64 now)
 {
 	struct lt_shard *shard = lt_shard_of(lt, p->pid);
-	u64 now = lt_clock();
 	struct lt_task *t;
 	enum lt_lost cause;
 
@@ -187,10 +186,9 @@ void lt_wake_new(struct lt *lt, struct task_struct *p)
 }
 
 /* prev leaves the CPU and stays runnable. */
-void lt_preempted(struct lt *lt, struct task_struct *prev)
+void lt_preempted(struct lt *lt, struct task_struct *prev, u64 now)
 {
 	struct lt_shard *shard = lt_shard_of(lt, prev->pid);
-	u64 now = lt_clock();
 	struct lt_task *t;
 	enum lt_lost cause;
 
@@ -203,10 +201,9 @@ void lt_preempted(struct lt *lt, struct task_struct *prev)
 	raw_spin_unlock(&shard->lock);
 }
 
-void lt_switch_in(struct lt *lt, struct task_struct *next)
+void lt_switch_in(struct lt *lt, struct task_struct *next, u64 now)
 {
 	struct lt_shard *shard = lt_shard_of(lt, next->pid);
-	u64 now = lt_clock();
 	struct lt_task *t;
 
 	raw_spin_lock(&shard->lock);
@@ -231,10 +228,9 @@ void lt_switch_in(struct lt *lt, struct task_struct *next)
 	raw_spin_unlock(&shard->lock);
 }
 
-void lt_task_dead(struct lt *lt, struct task_struct *p)
+void lt_task_dead(struct lt *lt, struct task_struct *p, u64 now)
 {
 	struct lt_shard *shard = lt_shard_of(lt, p->pid);
-	u64 now = lt_clock();
 	struct lt_task *t;
 
 	raw_spin_lock(&shard->lock);

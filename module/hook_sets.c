@@ -30,19 +30,21 @@ static void LT_COMPAT_SCHED_SWITCH(on_sched_switch)
 {
 	unsigned int state = lt_compat_prev_state(prev);
 	struct lt *lt = data;
+	u64 now;
 
 	if (!on(lt))
 		return;
+	now = lt_clock();
 	if (likely(prev->pid)) {
 		if (unlikely(state & TASK_DEAD))
-			lt_task_dead(lt, prev);
+			lt_task_dead(lt, prev, now);
 		else if (!preempt && state && lt_compat_task_blocked(prev))
-			lt_sleep_begin(lt, prev, state);
+			lt_sleep_begin(lt, prev, state, now);
 		else
-			lt_preempted(lt, prev);
+			lt_preempted(lt, prev, now);
 	}
 	if (likely(next->pid))
-		lt_switch_in(lt, next);
+		lt_switch_in(lt, next, now);
 }
 
 static void on_sched_wakeup(void *data, struct task_struct *p)
@@ -50,7 +52,7 @@ static void on_sched_wakeup(void *data, struct task_struct *p)
 	struct lt *lt = data;
 
 	if (on(lt) && p != current)
-		lt_wake(lt, p);
+		lt_wake(lt, p, lt_clock());
 }
 
 static void on_sched_wakeup_new(void *data, struct task_struct *p)
@@ -58,7 +60,7 @@ static void on_sched_wakeup_new(void *data, struct task_struct *p)
 	struct lt *lt = data;
 
 	if (on(lt))
-		lt_wake_new(lt, p);
+		lt_wake_new(lt, p, lt_clock());
 }
 
 const struct lt_hook_set lt_hook_tracepoints = {
@@ -78,14 +80,19 @@ static int on_dequeue(struct kprobe *kp, struct pt_regs *regs)
 	struct lt *lt = lt_kprobe_owner(kp);
 	struct task_struct *p = (void *)regs_get_kernel_argument(regs, 1);
 	int flags = regs_get_kernel_argument(regs, 2);
+	struct lt_capture *c;
 	unsigned int state;
 
 	/* Only current blocks; anything else taken off a runqueue moves or changes. */
 	if (!on(lt) || !(flags & LT_DEQUEUE_SLEEP) || p != current)
 		return 0;
 	state = lt_compat_task_state(p);
-	if (!(state & TASK_DEAD))
-		lt_sleep_begin(lt, p, state);
+	if (state & TASK_DEAD)
+		return 0;
+	c = this_cpu_ptr(lt->capture);
+	c->sleeper = p;
+	c->sleep_ns = lt_clock();
+	lt_sleep_begin(lt, p, state, c->sleep_ns);
 	return 0;
 }
 
@@ -97,7 +104,7 @@ static int on_enqueue(struct kprobe *kp, struct pt_regs *regs)
 	int flags = regs_get_kernel_argument(regs, 2);
 
 	if (on(lt) && flags & (LT_ENQUEUE_WAKEUP | LT_ENQUEUE_DELAYED))
-		lt_wake(lt, p);
+		lt_wake(lt, p, lt_clock());
 	return 0;
 }
 
@@ -107,7 +114,7 @@ static int on_ttwu(struct kprobe *kp, struct pt_regs *regs)
 	struct lt *lt = lt_kprobe_owner(kp);
 
 	if (on(lt))
-		lt_wake(lt, (void *)regs_get_kernel_argument(regs, 1));
+		lt_wake(lt, (void *)regs_get_kernel_argument(regs, 1), lt_clock());
 	return 0;
 }
 
@@ -119,28 +126,37 @@ static int on_wake_up_new(struct kprobe *kp, struct pt_regs *regs)
 
 	if (on(lt)) {
 		local_irq_save(flags);
-		lt_wake_new(lt, (void *)regs_get_kernel_argument(regs, 0));
+		lt_wake_new(lt, (void *)regs_get_kernel_argument(regs, 0), lt_clock());
 		local_irq_restore(flags);
 	}
 	return 0;
 }
 
-/* (prev): runs in the task switched to, prev still pinned to this CPU. */
+/*
+ * (prev): runs in the task switched to, prev still pinned to this CPU. The
+ * switch began when prev blocked, where it did: what the hook there took (the
+ * unwind) is no run-queue delay of the next, and the kernel does not count it.
+ */
 static int on_finish_switch(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct lt *lt = lt_kprobe_owner(kp);
 	struct task_struct *prev = (void *)regs_get_kernel_argument(regs, 0);
+	struct lt_capture *c;
+	u64 now;
 
 	if (!on(lt))
 		return 0;
+	c = this_cpu_ptr(lt->capture);
+	now = c->sleeper == prev ? c->sleep_ns : lt_clock();
+	c->sleeper = NULL;
 	if (likely(prev->pid)) {
 		if (unlikely(lt_compat_task_state(prev) & TASK_DEAD))
-			lt_task_dead(lt, prev);
+			lt_task_dead(lt, prev, now);
 		else if (!lt_compat_task_blocked(prev))
-			lt_preempted(lt, prev);
+			lt_preempted(lt, prev, now);
 	}
 	if (likely(current->pid))
-		lt_switch_in(lt, current);
+		lt_switch_in(lt, current, now);
 	return 0;
 }
 

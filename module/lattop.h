@@ -89,6 +89,8 @@ struct lt_capture {
 	u16 nr_user;
 	s32 syscall;
 	u32 flags;
+	const struct task_struct *sleeper;	/* hook_sets.c: who blocked on this CPU last, */
+	u64 sleep_ns;				/* and when */
 	unsigned long frames[LT_SKIP_FRAMES + LT_KERNEL_DEPTH_MAX + 1 + LT_USER_DEPTH_MAX];
 };
 
@@ -255,17 +257,17 @@ static inline u64 lt_ongoing(const struct lt_task *t, u64 now)
 	return READ_ONCE(t->asleep) && now > since_ns ? now - since_ns : 0;
 }
 
-/* account.c: hook context */
-void lt_sleep_begin(struct lt *lt, struct task_struct *p, unsigned int state);
-void lt_wake(struct lt *lt, struct task_struct *p);
-void lt_wake_new(struct lt *lt, struct task_struct *p);
-void lt_switch_in(struct lt *lt, struct task_struct *next);
-void lt_preempted(struct lt *lt, struct task_struct *prev);
-void lt_task_dead(struct lt *lt, struct task_struct *p);
+/* account.c: hook context; now: lt_clock() when the hook was entered */
+void lt_sleep_begin(struct lt *lt, struct task_struct *p, unsigned int state, u64 now);
+void lt_wake(struct lt *lt, struct task_struct *p, u64 now);
+void lt_wake_new(struct lt *lt, struct task_struct *p, u64 now);
+void lt_switch_in(struct lt *lt, struct task_struct *next, u64 now);
+void lt_preempted(struct lt *lt, struct task_struct *prev, u64 now);
+void lt_task_dead(struct lt *lt, struct task_struct *p, u64 now);
 void lt_others_sleep(struct lt *lt, struct lt_shard *shard, u32 pid, u64 now,
 		     enum lt_lost cause);
 void lt_account_begin(struct lt *lt, struct lt_task *t, struct lt_entry *e, u64 now);
-void lt_account_end(struct lt *lt, struct lt_task *t, u64 now);
+u64 lt_account_end(struct lt *lt, struct lt_task *t, u64 now);
 u64 lt_others_blocked(const struct lt_others *o, u64 now);
 u64 lt_others_runq(const struct lt_others *o, u64 now);
 

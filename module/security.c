@@ -75,8 +75,8 @@ static void read_creds(struct task_struct *p, struct lt_creds *c, struct user_na
 /* rcu_read_lock held. */
 static bool may_read(const struct lt_viewer *v, struct task_struct *p)
 {
-	struct user_namespace *cred_ns, *mm_ns = NULL;
-	bool dumpable = true, own = same_thread_group(p, current);
+	struct user_namespace *cred_ns, *exec_ns;
+	bool dumpable, own = same_thread_group(p, current);
 	struct lt_creds creds;
 
 	read_creds(p, &creds, &cred_ns);
@@ -86,17 +86,12 @@ static bool may_read(const struct lt_viewer *v, struct task_struct *p)
 	if (!ids_match(v->file->f_cred, &creds) && !opener_capable(v, cred_ns, CAP_SYS_PTRACE))
 		return false;
 
-	task_lock(p);
-	if (p->mm) {
-		dumpable = lt_compat_dumpable(p->mm);
-		mm_ns = get_user_ns(p->mm->user_ns);
-	}
-	task_unlock(p);
+	task_lock(p);	/* keeps the mm, and with it the namespace */
+	dumpable = lt_compat_dumpable(p, &exec_ns);
 	if (!dumpable)
-		dumpable = (own || reader_capable(mm_ns, CAP_SYS_PTRACE)) &&
-			   opener_capable(v, mm_ns, CAP_SYS_PTRACE);
-	if (mm_ns)
-		put_user_ns(mm_ns);
+		dumpable = (own || reader_capable(exec_ns, CAP_SYS_PTRACE)) &&
+			   opener_capable(v, exec_ns, CAP_SYS_PTRACE);
+	task_unlock(p);
 	return dumpable;
 }
 

@@ -85,11 +85,12 @@ void lt_task_mark_dirty(struct lt_shard *shard, struct lt_task *t)
 static void refresh(struct lt_task *t, struct task_struct *p)
 {
 	const struct cred *cred = lt_compat_task_cred(p);
+	struct user_namespace *ns;
 
 	memcpy(t->comm, p->comm, LT_COMM_BYTES);
 	t->exec_id = (u32)p->self_exec_id;
-	if (p->mm)
-		t->creds.dumpable = lt_compat_dumpable(p->mm);
+	if (p->mm)	/* on its way out a task keeps what it was */
+		t->creds.dumpable = lt_compat_dumpable(p, &ns);
 	if (likely(cred == t->cred_seen))
 		return;
 	t->cred_seen = cred;

@@ -7,6 +7,9 @@
 #include <linux/sched.h>
 #include <linux/sched/coredump.h>
 #include <linux/version.h>
+#if __has_include(<linux/sched/exec_state.h>)
+#include <linux/sched/exec_state.h>
+#endif
 
 /* task->state until 5.14, then task->__state. */
 static inline unsigned int lt_compat_task_state(const struct task_struct *p)
@@ -46,10 +49,23 @@ static inline const struct cred *lt_compat_task_cred(const struct task_struct *p
 	return rcu_dereference_protected(p->real_cred, true);
 }
 
-/* mm->flags became a bitmap behind accessors in 6.18. */
-static inline bool lt_compat_dumpable(struct mm_struct *mm)
+/*
+ * May p be read by whose ids match? Kept in its mm, from 7.x on in an
+ * exec_state that outlives the mm. The caller keeps p from exec or holds
+ * rcu_read_lock. *ns: whose capabilities overrule it, NULL for nobody's;
+ * in rcu and task_lock's hands.
+ */
+static inline bool lt_compat_dumpable(struct task_struct *p, struct user_namespace **ns)
 {
-	return get_dumpable(mm) == SUID_DUMP_USER;
+#if __has_include(<linux/sched/exec_state.h>)
+	struct task_exec_state *state = rcu_dereference_check(p->exec_state, true);
+
+	*ns = state ? state->user_ns : NULL;
+	return !state || READ_ONCE(state->dumpable) == TASK_DUMPABLE_OWNER;
+#else
+	*ns = p->mm ? p->mm->user_ns : NULL;
+	return !p->mm || get_dumpable(p->mm) == SUID_DUMP_USER;
+#endif
 }
 
 /* Bits of p's state that mean that it is blocked, and not being born or woken. */
