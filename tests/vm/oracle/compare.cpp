@@ -45,7 +45,6 @@ LattopFigures figures(const Snapshot& snapshot, const lt_task_rec& task) {
     lattop.ended_ns = task.blocked_ns - task.ongoing_ns;
     lattop.runq_ns = task.runq_ns;
     lattop.asleep = task.flags & LT_T_ASLEEP;
-    lattop.seeded = task.flags & LT_T_SEEDED;
     for (uint32_t i = 0; i < task.n_entries; ++i) {
         const lt_entry_rec& entry = snapshot.entry(task.first_entry + i);
         if (is_unsummed(snapshot, entry.trace))
@@ -75,40 +74,30 @@ int64_t difference(uint64_t now, uint64_t then) {
     return static_cast<int64_t>(now - then);
 }
 
-void compare_times(const Sample& base, const Sample& now, Report& report) {
-    const Tolerance tolerance;
+void compare_times(const Sample& base, const Sample& now, bool is_new, Report& report) {
     const auto sleeps =
         static_cast<uint64_t>(difference(now.lattop.sleeps, base.lattop.sleeps)) + 1;
     const auto switches = sleeps + now.before.nivcsw - base.before.nivcsw;
 
     const int64_t runq = difference(now.before.runq_ns, base.before.runq_ns);
     report.time("run-queue delay", now.name, difference(now.lattop.runq_ns, base.lattop.runq_ns),
-                runq, switches, tolerance.of(runq, switches));
+                runq, switches);
 
-    // A sleep that began before load is whole in the kernel's sum
-    if (now.before.has_sums && kernel_sums_cover(now.before) && !base.lattop.seeded &&
-        !now.lattop.seeded) {
-        const int64_t ended = difference(now.lattop.ended_ns, base.lattop.ended_ns) -
-                              difference(now.lattop.unsummed_ns, base.lattop.unsummed_ns);
-        const int64_t sum = difference(now.before.sum_sleep_ns, base.before.sum_sleep_ns);
-        const int64_t allowed = tolerance.of(sum, sleeps);
-        if (kernel_sums_are_exact() || ended < sum - allowed)
-            report.time("blocked time (kernel's sum)", now.name, ended, sum, sleeps, allowed);
-        else
-            report.show("blocked time over the kernel's sum, which leaves out delayed dequeues",
-                        now.name, ended, sum, sleeps);
-    }
+    // Of a task that slept when schedstats were turned on, or off and on, that sleep is in no sum,
+    // or wrongly: only what was born since then has one
+    if (is_new && now.before.has_sums && kernel_sums_cover(now.before))
+        compare_with_sum(now.name,
+                         static_cast<int64_t>(now.lattop.ended_ns - now.lattop.unsummed_ns),
+                         static_cast<int64_t>(now.before.sum_sleep_ns), sleeps, report);
 
     // Nothing but run, wait for a CPU, and sleep: the three add up to the time that went by
-    if (now.lattop.asleep && (base.lattop.asleep || now.born_after_load)) {
-        const bool from_birth = base.lattop.time_ns == 0;
+    if (now.lattop.asleep && (base.lattop.asleep || is_new)) {
         const int64_t wall =
-            difference(now.lattop.time_ns, from_birth ? now.born_ns : base.lattop.time_ns);
+            difference(now.lattop.time_ns, is_new ? now.born_ns : base.lattop.time_ns);
         const int64_t blocked = difference(now.lattop.blocked_ns, base.lattop.blocked_ns);
         const int64_t exec = difference(now.before.exec_ns, base.before.exec_ns);
         report.time("blocked time (what is left of the wall clock)", now.name, blocked,
-                    wall - exec - runq, switches,
-                    tolerance.of(wall, switches) + (from_birth ? birth_slack_ns : 0));
+                    wall - exec - runq, switches, is_new ? birth_slack_ns : 0);
     }
 }
 
@@ -126,6 +115,15 @@ bool kernel_sums_are_exact() {
 bool kernel_sums_cover(const KernelCounters& counters) {
     static const int release = release_number();
     return counters.fair || release >= 5016;
+}
+
+void compare_with_sum(const std::string& who, int64_t ended_ns, int64_t sum_ns, uint64_t sleeps,
+                      Report& report) {
+    const char* what = "blocked time (kernel's sum)";
+    if (kernel_sums_are_exact())
+        report.time(what, who, ended_ns, sum_ns, sleeps);
+    else
+        report.time_at_least(what, who, ended_ns, sum_ns, sleeps);
 }
 
 Samples take_samples(LattopFile& file, int attempts) {
@@ -179,7 +177,7 @@ Compared compare(const Samples& baseline, const Samples& now, Report& report) {
             continue;
         }
         ++compared.exactly;
-        compare_times(base, sample, report);
+        compare_times(base, sample, old == baseline.end(), report);
     }
     return compared;
 }

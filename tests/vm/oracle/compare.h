@@ -30,7 +30,6 @@ struct LattopFigures {
     uint64_t runq_ns = 0;
     uint64_t time_ns = 0;  // of the snapshot
     bool asleep = false;
-    bool seeded = false;
 };
 
 /// One task in one moment.
@@ -62,6 +61,10 @@ Compared compare(const Samples& baseline, const Samples& now, Report& report);
 /// later, feature DELAY_DEQUEUE) a task may be asleep and still on the run queue; that part of
 /// the sleep is in no sum, so there the sum is only a lower bound.
 bool kernel_sums_are_exact();
+
+/// Compares ended sleeps with sum_sleep_runtime, as far as the latter can be trusted.
+void compare_with_sum(const std::string& who, int64_t ended_ns, int64_t sum_ns, uint64_t sleeps,
+                      Report& report);
 
 /// True where the sums count tasks of this kind: the real-time classes have them since 5.16.
 bool kernel_sums_cover(const KernelCounters& counters);

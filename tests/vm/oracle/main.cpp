@@ -15,13 +15,15 @@
 namespace {
 
 constexpr const char* usage =
-    R"(usage: lattop-oracle truth [--lines N] [--sleeps N] <PROGRAM-OUTPUT
-       lattop-oracle watch [--seconds S] [--interval S] [--tasks N] [--sleeps N] -- COMMAND...
+    R"(usage: lattop-oracle truth [--noise 1] [--lines N] [--sleeps N] <PROGRAM-OUTPUT
+       lattop-oracle watch [--noise 1] [--seconds S] [--interval S] [--tasks N] [--sleeps N] -- COMMAND...
        lattop-oracle check
 truth: every line of test programs agrees with /proc/lattop, at least N of them
 watch: every task agrees with the kernel's counters after COMMAND ran for S seconds,
        and the invariants held at every snapshot meanwhile
 check: the invariants hold now
+times must agree to 0.1% or 20 us a sleep; with --noise 1, for guests without -icount, where the
+host may stop a CPU of the guest at any instruction, to 30 ms and 2% or 200 us a sleep
 )";
 
 struct Usage : std::runtime_error {
@@ -56,7 +58,9 @@ int run_truth(Arguments arguments) {
     oracle::TruthOptions options;
     std::string name;
     for (double value = 0; arguments.next(name, value);) {
-        if (name == "--lines")
+        if (name == "--noise")
+            options.tolerance.host_noise = value > 0;
+        else if (name == "--lines")
             options.least_lines = static_cast<uint64_t>(value);
         else if (name == "--sleeps")
             options.least_sleeps = static_cast<uint64_t>(value);
@@ -70,7 +74,9 @@ int run_watch(Arguments arguments) {
     oracle::WatchOptions options;
     std::string name;
     for (double value = 0; arguments.next(name, value);) {
-        if (name == "--seconds")
+        if (name == "--noise")
+            options.tolerance.host_noise = value > 0;
+        else if (name == "--seconds")
             options.seconds = value;
         else if (name == "--interval")
             options.interval = value;

@@ -65,38 +65,29 @@ void check_counts(const Line& line, Report& report) {
 }
 
 void check_times(const Line& line, Report& report) {
-    const Tolerance tolerance;
     const int64_t blocked = line.number("l_blocked_ns");
     const auto sleeps = static_cast<uint64_t>(line.number("sleeps"));
     const auto switches = sleeps + static_cast<uint64_t>(line.number("nivcsw")) + 1;
 
     if (sleeps == 0) {
-        report.time("blocked time of what never slept", line.who(), blocked, 0, 0, 0);
+        report.time("blocked time of what never slept", line.who(), blocked, 0, 0);
     } else {
         const int64_t measured = line.number("blocked_ns");
-        report.time("blocked time (measured by the program)", line.who(), blocked, measured, sleeps,
-                    tolerance.of(measured, sleeps));
+        report.time("blocked time (measured by the program)", line.who(), blocked, measured,
+                    sleeps);
     }
     KernelCounters counters;
     counters.fair = line.number("policy") == 0 || line.number("policy") == 3;
-    if (line.has("sum_sleep_ns") && kernel_sums_cover(counters) && !is_stopped(line)) {
-        const int64_t sum = line.number("sum_sleep_ns");
-        const int64_t allowed = tolerance.of(sum, sleeps);
-        if (kernel_sums_are_exact() || blocked < sum - allowed)
-            report.time("blocked time (kernel's sum)", line.who(), blocked, sum, sleeps, allowed);
-        else
-            report.show("blocked time over the kernel's sum, which leaves out delayed dequeues",
-                        line.who(), blocked, sum, sleeps);
-    }
+    if (line.has("sum_sleep_ns") && kernel_sums_cover(counters) && !is_stopped(line))
+        compare_with_sum(line.who(), blocked, line.number("sum_sleep_ns"), sleeps, report);
     const int64_t runq = line.number("runq_ns");
-    report.time("run-queue delay", line.who(), line.number("l_runq_ns"), runq, switches,
-                tolerance.of(runq, switches));
+    report.time("run-queue delay", line.who(), line.number("l_runq_ns"), runq, switches);
 }
 
 }  // namespace
 
 int check_truth(std::istream& input, const TruthOptions& options) {
-    Report report;
+    Report report(options.tolerance);
     uint64_t lines = 0, sleeps = 0;
     std::string text;
     while (std::getline(input, text)) {

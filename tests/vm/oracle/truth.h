@@ -5,11 +5,14 @@
 #include <cstdint>
 #include <istream>
 
+#include "report.h"
+
 namespace oracle {
 
 struct TruthOptions {
     uint64_t least_lines = 1;
     uint64_t least_sleeps = 1;
+    Tolerance tolerance;
 };
 
 /// Reads the output of test programs and checks every "truth" and "process" line in it. Exit

@@ -49,10 +49,10 @@ void watch_invariants(const WatchOptions& options, LattopFile& file, Workload& w
 
 void compare_frozen(const Samples& baseline, LattopFile& file, const WatchOptions& options,
                     Report& report) {
-    Report found;
+    Report found(options.tolerance);
     Compared compared;
     for (int attempt = 0; attempt < compare_attempts; ++attempt) {
-        found = Report{};
+        found = Report(options.tolerance);
         compared = compare(baseline, take_samples(file, sample_attempts), found);
         if (found.failures() == 0) break;
     }
@@ -70,7 +70,7 @@ void compare_frozen(const Samples& baseline, LattopFile& file, const WatchOption
 }  // namespace
 
 int watch(const WatchOptions& options) {
-    Report report;
+    Report report(options.tolerance);
     Invariants invariants(report);
     LattopFile file(LT_TRACES_ALL);
     const Samples baseline = take_samples(file, sample_attempts);
@@ -88,7 +88,7 @@ int watch(const WatchOptions& options) {
 }
 
 int check_now() {
-    Report report;
+    Report report(Tolerance{});
     Invariants invariants(report);
     LattopFile file(LT_TRACES_ALL);
     invariants.check(file.read());

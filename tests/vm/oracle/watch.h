@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "report.h"
+
 namespace oracle {
 
 struct WatchOptions {
@@ -13,6 +15,7 @@ struct WatchOptions {
     double interval = 0.5;  // between snapshots
     uint64_t least_tasks = 20;
     uint64_t least_sleeps = 1000;
+    Tolerance tolerance;
     std::vector<std::string> command;
 };
 
