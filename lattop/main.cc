@@ -10,15 +10,18 @@
 #include <clocale>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 
 #include "lattop/batch.h"
+#include "lattop/live.h"
 #include "lattop/model/stack_names.h"
 #include "lattop/options.h"
 #include "lattop/source/error.h"
 #include "lattop/source/file_source.h"
 #include "lattop/source/proc_source.h"
+#include "lattop/term/curses_terminal.h"
 
 namespace lattop {
 namespace {
@@ -52,9 +55,20 @@ std::unique_ptr<Users> make_users(const Source& source) {
     return std::make_unique<NumericUsers>();
 }
 
+/// Names for live tasks; saved snapshots have none.
+template <typename SomeNamer>
 std::unique_ptr<UserStacks> make_stacks(const Source& source) {
     if (!source.live()) return std::make_unique<NoUserStacks>();
-    return std::make_unique<StackNames>(std::make_unique<InlineNamer>());
+    return std::make_unique<StackNames>(std::make_unique<SomeNamer>());
+}
+
+void run_on_terminal(const Options& options, Source& source, Users& users) {
+    const char* no_colour = std::getenv("NO_COLOR");
+    // Before the namer's thread: that one must not get the signals.
+    CursesTerminal terminal(locale_charset(), no_colour == nullptr || *no_colour == '\0');
+    const auto stacks = make_stacks<WorkerNamer>(source);
+    SystemClock clock;
+    run_live(options, {source, *stacks, users, clock}, terminal);
 }
 
 void run(const Options& options) {
@@ -62,10 +76,10 @@ void run(const Options& options) {
         throw UsageError("the live table needs a terminal", "use lattop -b, or lattop --json");
     const auto source = open_source(options);
     const auto users = make_users(*source);
-    const auto stacks = make_stacks(*source);
+    if (!options.batch) return run_on_terminal(options, *source, *users);
+    const auto stacks = make_stacks<InlineNamer>(*source);
     SystemClock clock;
-    const World world{*source, *stacks, *users, clock};
-    run_batch(options, world, locale_charset(), write_output);
+    run_batch(options, {*source, *stacks, *users, clock}, locale_charset(), write_output);
 }
 
 int main_checked(int argc, const char* const* argv) {

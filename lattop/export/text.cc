@@ -106,8 +106,9 @@ std::string entry_summary(const Snapshot& snapshot, const Task& task, const Entr
     const double share = task.blocked_ns == 0 ? 0
                                               : static_cast<double>(entry.blocked_ns) /
                                                     static_cast<double>(task.blocked_ns);
-    std::string text = fmt::format("{}% of it in {} sleeps, max {}", format_percent(share),
-                                   with_commas(entry.sleeps), format_duration(entry.max_ns));
+    std::string text = fmt::format("{}% of it in {} sleep{}, max {}", format_percent(share),
+                                   with_commas(entry.sleeps), entry.sleeps == 1 ? "" : "s",
+                                   format_duration(entry.max_ns));
     if ((entry.flags & LT_E_ONGOING) != 0)
         text += fmt::format(", ongoing {}", format_duration(entry.ongoing_ns));
     if (trace == nullptr) return text + ", [other]: its stacks found no room";

@@ -107,7 +107,9 @@ TopFrame top_frame(const Snapshot& snapshot, const Task& task, const UserStacks&
 
 std::string completeness(const Trace& trace) {
     const auto has = [&](std::uint32_t flag) { return (trace.flags & flag) != 0; };
-    if (has(LT_TR_SEEDED)) return "asleep before lattop was loaded: user part is the pc alone";
+    if (has(LT_TR_SEEDED))
+        return has(LT_TR_NO_USER) ? "complete, asleep since before lattop was loaded"
+                                  : "incomplete: asleep since before lattop was loaded";
     std::string text;
     const auto add = [&text](const char* why) {
         text += text.empty() ? "incomplete: " : ", ";

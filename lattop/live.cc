@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See live.h. One loop: what is due is done, what has changed is drawn, then it
+// waits for a key, for names, or for the next refresh, whichever is first.
+#include "lattop/live.h"
+
+#include <algorithm>
+
+#include "lattop/source/error.h"
+#include "lattop/view/screen.h"
+
+namespace lattop {
+namespace {
+
+ScreenSetup make_setup(const Options& options) {
+    ScreenSetup setup;
+    setup.rows.sort = options.sort;
+    setup.rows.hide_kernel_threads = options.hide_kernel_threads;
+    setup.delay = options.delay;
+    if (options.limit)
+        setup.limit = *options.limit == 0 ? std::uint32_t{LT_MAX_LIMIT} : *options.limit;
+    setup.pids = options.pids;
+    return setup;
+}
+
+class Live {
+public:
+    Live(const Options& options, World world, Terminal& terminal)
+        : world_(world),
+          terminal_(terminal),
+          screen_(make_setup(options), world.stacks, world.users) {}
+
+    void run() {
+        while (!quit_) {
+            if (!screen_.paused() && world_.clock.now() >= next_) refresh();
+            draw();
+            obey(terminal_.wait(deadline(), world_.stacks.ready_fd()));
+        }
+    }
+
+private:
+    [[nodiscard]] std::optional<Clock::Time> deadline() const {
+        if (screen_.paused()) return std::nullopt;
+        return next_;
+    }
+
+    void refresh() {
+        const Query query = screen_.query();
+        Snapshot snapshot = world_.source.take(query, Moment::Next);
+        world_.stacks.want(snapshot);
+        screen_.update(std::move(snapshot), query);
+        refresh_detail();
+        collect_names();
+        // From start to start; what was missed is not caught up with.
+        next_ = std::max(next_ + screen_.delay(), world_.clock.now());
+    }
+
+    void refresh_detail() {
+        const auto query = screen_.detail_query();
+        if (!query) return;
+        Snapshot snapshot = world_.source.take(*query, Moment::Same);
+        world_.stacks.want(snapshot);
+        screen_.update_detail(std::move(snapshot));
+    }
+
+    void reset() {
+        try {
+            world_.source.reset();
+            refresh();
+            screen_.say("all figures are reset");
+        } catch (const Error& error) {
+            screen_.say(std::string(error.what()) +
+                        (error.hint().empty() ? "" : ": " + error.hint()));
+        }
+    }
+
+    void obey(const Event& event) {
+        switch (event.kind) {
+            case Event::Kind::Timeout: break;
+            case Event::Kind::Resize: terminal_.redraw(); break;
+            case Event::Kind::Quit: quit_ = true; break;
+            case Event::Kind::Ready: collect_names(); break;
+            case Event::Kind::Key: grant(screen_.handle(event.key)); break;
+        }
+    }
+
+    void collect_names() {
+        if (world_.stacks.collect()) screen_.names_changed();
+    }
+
+    void grant(const Wish& wish) {
+        quit_ = wish.quit;
+        if (wish.redraw) terminal_.redraw();
+        if (wish.reset) reset();
+        if (wish.refresh)
+            next_ = world_.clock.now();
+        else if (wish.detail)
+            refresh_detail();
+        // A paused screen is refreshed only when asked for.
+        if (wish.refresh && screen_.paused()) refresh();
+    }
+
+    void draw() {
+        Canvas canvas(terminal_.size(), terminal_.charset());
+        screen_.draw(canvas, world_.clock.local_time());
+        terminal_.show(canvas);
+    }
+
+    World world_;
+    Terminal& terminal_;
+    Screen screen_;
+    Clock::Time next_ = world_.clock.now();
+    bool quit_ = false;
+};
+
+}  // namespace
+
+void run_live(const Options& options, World world, Terminal& terminal) {
+    Live(options, world, terminal).run();
+}
+
+}  // namespace lattop

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The command `lattop`: the live screen in a terminal. Called by main.
+#pragma once
+
+#include "lattop/batch.h"
+#include "lattop/options.h"
+#include "lattop/term/terminal.h"
+
+namespace lattop {
+
+/// Runs until a key or a signal asks to end. Throws Error where the source
+/// fails.
+void run_live(const Options& options, World world, Terminal& terminal);
+
+}  // namespace lattop

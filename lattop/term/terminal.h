@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The seam between the live screen and the terminal: keys come in, canvases go
+// out. The real one is curses, in one file; tests script a fake.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "lattop/view/canvas.h"
+
+namespace lattop {
+
+enum class KeyCode {
+    Character,  ///< Key::character says which
+    Up,
+    Down,
+    Left,
+    Right,
+    PageUp,
+    PageDown,
+    Home,
+    End,
+    Enter,
+    Escape,
+    Tab,
+    Backspace,
+    F1,
+    F2,
+    F3,
+    F4,
+    F5,
+    F6,
+    F7,
+    F8,
+    F9,
+    F10,
+};
+
+struct Key {
+    KeyCode code = KeyCode::Character;
+    char32_t character = 0;
+
+    bool operator==(const Key&) const = default;
+};
+
+struct Event {
+    enum class Kind {
+        Timeout,  ///< nothing happened until the time given
+        Key,
+        Resize,
+        Ready,  ///< the descriptor given to wait() is readable
+        Quit,   ///< a signal asks to end, or the terminal has gone
+    };
+    Kind kind = Kind::Timeout;
+    Key key;
+};
+
+class Terminal {
+public:
+    Terminal() = default;
+    Terminal(const Terminal&) = delete;
+    Terminal& operator=(const Terminal&) = delete;
+    virtual ~Terminal() = default;
+
+    [[nodiscard]] virtual Size size() const = 0;
+    [[nodiscard]] virtual Charset charset() const = 0;
+    virtual void show(const Canvas& canvas) = 0;
+
+    /// Draws everything anew with the next show(), whatever is there.
+    virtual void redraw() = 0;
+
+    /// The next event. Waits until `until` at most, without one for ever;
+    /// `ready_fd` is watched too unless it is -1.
+    virtual Event wait(std::optional<std::chrono::steady_clock::time_point> until,
+                       int ready_fd) = 0;
+};
+
+}  // namespace lattop

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See detail_view.h.
+#include "lattop/view/detail_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lattop/model/frames.h"
+#include "lattop/model/kernel_stack.h"
+
+namespace lattop {
+namespace {
+
+constexpr std::size_t kBarColumns = 40;
+constexpr std::size_t kShiftColumns = 8;
+constexpr int kSummaryLines = 2;
+constexpr const char* kTitles = "  SHARE  TOTAL SLEEPS   MEAN     MAX REASON       WHERE";
+
+std::uint64_t mean_ns(const Entry& entry) {
+    return entry.sleeps == 0 ? 0 : entry.blocked_ns / entry.sleeps;
+}
+
+double share_of(const Entry& entry, const Task& task) {
+    return task.blocked_ns == 0
+               ? 0
+               : static_cast<double>(entry.blocked_ns) / static_cast<double>(task.blocked_ns);
+}
+
+std::string summary(const Task& task, Users& users) {
+    std::string text = fmt::format("{} {}", task.pid, command_text(task));
+    if (task.pid != task.tgid) text += fmt::format(" (process {})", task.tgid);
+    text += fmt::format(", {}, {}: blocked {} in {} sleeps, max {}", users.name(task.uid),
+                        task.state, format_duration(task.blocked_ns), with_commas(task.sleeps),
+                        format_duration(task.max_ns));
+    if (task.asleep()) text += fmt::format(", ongoing {}", format_duration(task.ongoing_ns));
+    return text + fmt::format("; run queue {} in {} waits", format_duration(task.runq_ns),
+                              with_commas(task.runs));
+}
+
+/// The line of a stack: "> 98.2%  12.3s  1204 10.2ms  1.23s* futex   worker".
+Line entry_line(const Snapshot& snapshot, const Task& task, const Entry& entry, bool open,
+                const UserStacks& stacks) {
+    const Trace* trace = snapshot.trace_of(entry);
+    const std::string reason =
+        trace == nullptr ? "[other]" : wait_reason(snapshot.kernel_frames(*trace));
+    const bool ongoing = (entry.flags & LT_E_ONGOING) != 0;
+    const std::string figures =
+        fmt::format("{} {:>5}% {:>6} {:>6} {:>6} {:>7}{} {:<12} ", open ? '>' : ' ',
+                    format_percent(share_of(entry, task)), format_duration(entry.blocked_ns),
+                    format_count(entry.sleeps), format_duration(mean_ns(entry)),
+                    format_duration(entry.max_ns), ongoing ? '*' : ' ', reason.substr(0, 12));
+    const TopFrame top = top_frame(snapshot, task, entry, stacks);
+    return {{figures, open ? Style::Strong : Style::Normal},
+            {top.text, top.user ? Style::User : Style::Kernel}};
+}
+
+void append_frames(std::vector<Line>& lines, std::string_view label,
+                   const std::vector<std::string>& frames, Style style) {
+    for (std::size_t i = 0; i < frames.size(); ++i)
+        lines.push_back(
+            {{fmt::format("    {:<7}", i == 0 ? label : ""), Style::Dim}, {frames[i], style}});
+}
+
+std::string remarks(const Task& task, const Entry& entry, const Trace* trace) {
+    if (trace == nullptr) return "no room for these stacks: the loss counters say which limit";
+    std::string text = completeness(*trace);
+    if (entry.exec_id != task.exec_id) text += "; an earlier program of this task";
+    if ((entry.flags & LT_E_ONGOING) != 0)
+        text += fmt::format("; * ongoing {}", format_duration(entry.ongoing_ns));
+    return text;
+}
+
+/// What an open stack shows below its line.
+void append_open(std::vector<Line>& lines, const Snapshot& snapshot, const Task& task,
+                 const Entry& entry, const UserStacks& stacks, Charset charset) {
+    const Trace* trace = snapshot.trace_of(entry);
+    if (trace != nullptr) {
+        std::vector<std::string> kernel;
+        for (const KernelFrame& frame : snapshot.kernel_frames(*trace))
+            kernel.push_back(frame_text(frame));
+        append_frames(lines, "kernel", kernel, Style::Kernel);
+        append_frames(lines, "user", user_frame_texts(snapshot, task, entry, stacks), Style::User);
+    }
+    lines.push_back({{"    " + remarks(task, entry, trace), Style::Dim}});
+    for (std::string& line : histogram_lines(entry.hist, kBarColumns, charset))
+        lines.push_back({{"    " + std::move(line), Style::Normal}});
+}
+
+void draw_line(Canvas& canvas, int y, const Line& line, std::size_t shift) {
+    int x = 0;
+    for (const Span& span : line) {
+        // Printable first: cutting bytes could split a character.
+        std::string text = printable(span.text, canvas.charset());
+        std::size_t at = 0;
+        while (shift > 0 && at < text.size()) {
+            const char32_t c = next_printable(text, at, canvas.charset());
+            shift -= std::min<std::size_t>(shift, static_cast<std::size_t>(columns_of(c)));
+        }
+        x = canvas.put(x, y, std::string_view(text).substr(at), span.style);
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> histogram_lines(const Histogram& hist, std::size_t bar_columns,
+                                         Charset charset) {
+    const auto used = [](std::uint64_t n) { return n != 0; };
+    const auto first = std::ranges::find_if(hist, used);
+    const auto last = std::find_if(hist.rbegin(), hist.rend(), used).base();
+    const std::uint64_t most = std::ranges::max(hist);
+    std::vector<std::string> lines;
+    for (auto bucket = first; bucket < last; ++bucket) {
+        const auto index = static_cast<unsigned>(bucket - hist.begin());
+        const std::uint64_t from = index == 0 ? 0 : std::uint64_t{1} << index;
+        // At least one column for what is there at all.
+        const auto filled =
+            static_cast<std::size_t>(static_cast<double>(*bucket) / static_cast<double>(most) *
+                                     static_cast<double>(bar_columns));
+        const std::size_t columns = *bucket == 0 ? 0 : std::max<std::size_t>(filled, 1);
+        std::string bar;
+        for (std::size_t i = 0; i < columns; ++i)
+            bar += charset == Charset::Utf8 ? "\u2588" : "#";
+        lines.push_back(
+            fmt::format(">={:>6} {:>6} {}", format_duration(from), format_count(*bucket), bar));
+    }
+    return lines;
+}
+
+const Task* DetailView::task() const {
+    return task_ ? &snapshot_.tasks.at(*task_) : nullptr;
+}
+
+DetailView::OpenStack DetailView::stack_of(const Entry& entry) const {
+    const Trace* trace = snapshot_.trace_of(entry);
+    return trace == nullptr ? OpenStack{0, entry.exec_id, true}
+                            : OpenStack{trace->id, entry.exec_id, false};
+}
+
+void DetailView::update(Snapshot snapshot, const TaskId& id) {
+    const Task* before = task();
+    if (before == nullptr || id_of(*before) != id) clear();
+    snapshot_ = std::move(snapshot);
+    const auto found = std::ranges::find(snapshot_.tasks, id, id_of);
+    task_.reset();
+    open_index_ = 0;
+    if (found == snapshot_.tasks.end()) return;
+    task_ = static_cast<std::size_t>(found - snapshot_.tasks.begin());
+    const auto entries = snapshot_.entries_of(*found);
+    for (std::size_t i = 0; i < entries.size(); ++i)
+        if (open_ && stack_of(entries[i]) == *open_) open_index_ = i;
+}
+
+void DetailView::clear() {
+    task_.reset();
+    open_.reset();
+    open_index_ = 0;
+    scroll_ = 0;
+    shift_ = 0;
+    follow_ = true;
+}
+
+void DetailView::open(std::size_t index) {
+    if (task() == nullptr) return;
+    const auto entries = snapshot_.entries_of(*task());
+    if (entries.empty()) return;
+    open_index_ = std::min(index, entries.size() - 1);
+    open_ = stack_of(entries[open_index_]);
+    follow_ = true;
+}
+
+bool DetailView::move(Command command) {
+    switch (command) {
+        case Command::Up: open(open_index_ == 0 ? 0 : open_index_ - 1); return true;
+        case Command::Down: open(open_index_ + 1); return true;
+        case Command::Home:
+            open(0);
+            shift_ = 0;
+            return true;
+        case Command::End: open(SIZE_MAX); return true;
+        case Command::PageUp:
+            scroll_ -= std::min(scroll_, page_);
+            follow_ = false;
+            return true;
+        case Command::PageDown:
+            scroll_ += page_;
+            follow_ = false;
+            return true;
+        case Command::Left: shift_ -= std::min(shift_, kShiftColumns); return true;
+        case Command::Right: shift_ += kShiftColumns; return true;
+        default: return false;
+    }
+}
+
+std::vector<Line> DetailView::lines(const Task& task, const UserStacks& stacks, Charset charset) {
+    std::vector<Line> lines;
+    const auto entries = snapshot_.entries_of(task);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        const bool open = i == open_index_;
+        if (open) open_from_ = lines.size();
+        lines.push_back(entry_line(snapshot_, task, entries[i], open, stacks));
+        if (!open) continue;
+        append_open(lines, snapshot_, task, entries[i], stacks, charset);
+        open_to_ = lines.size();
+    }
+    return lines;
+}
+
+/// As much of the open stack as fits, its first line in any case.
+void DetailView::scroll_to_open(std::size_t n_lines) {
+    if (follow_) {
+        if (open_to_ > scroll_ + page_) scroll_ = open_to_ - page_;
+        scroll_ = std::min(scroll_, open_from_);
+    }
+    scroll_ = std::min(scroll_, n_lines - std::min(n_lines, page_));
+}
+
+void DetailView::draw(Canvas& canvas, Area area, const UserStacks& stacks, Users& users,
+                      bool focused) {
+    if (area.height <= kSummaryLines) return;
+    canvas.clear_row(area.y, focused ? Style::Selected : Style::SelectedDim);
+    const Style title = focused ? Style::Selected : Style::SelectedDim;
+    const Task* shown = task();
+    if (shown == nullptr) {
+        canvas.put(0, area.y, "this task's figures are gone: Esc closes", title);
+        return;
+    }
+    canvas.put(0, area.y, summary(*shown, users), title);
+    canvas.clear_row(area.y + 1, Style::Title);
+    canvas.put(0, area.y + 1, kTitles, Style::Title);
+
+    page_ = static_cast<std::size_t>(area.height - kSummaryLines);
+    const std::vector<Line> all = lines(*shown, stacks, canvas.charset());
+    scroll_to_open(all.size());
+    for (std::size_t i = 0; i < page_ && scroll_ + i < all.size(); ++i)
+        draw_line(canvas, area.y + kSummaryLines + static_cast<int>(i), all[scroll_ + i], shift_);
+}
+
+}  // namespace lattop

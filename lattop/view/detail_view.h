@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The pane below the table: where one task blocks. Its stacks by cost, one of
+// them open with its frames and its histogram. Part of the live screen.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lattop/model/user_stacks.h"
+#include "lattop/model/users.h"
+#include "lattop/view/canvas.h"
+#include "lattop/view/keymap.h"
+#include "lattop/view/table_view.h"
+
+namespace lattop {
+
+/// A line of several styles.
+struct Span {
+    std::string text;
+    Style style = Style::Normal;
+};
+using Line = std::vector<Span>;
+
+class DetailView {
+public:
+    /// A snapshot that may hold the task with its stacks. The open stack stays
+    /// open, whatever its new place.
+    void update(Snapshot snapshot, const TaskId& task);
+
+    /// Forgets the task.
+    void clear();
+
+    void draw(Canvas& canvas, Area area, const UserStacks& stacks, Users& users, bool focused);
+
+    /// Chooses a stack or scrolls. False for commands that are none of its.
+    bool move(Command command);
+
+    [[nodiscard]] const Snapshot& snapshot() const { return snapshot_; }
+
+private:
+    struct OpenStack {
+        std::uint64_t trace_id = 0;
+        std::uint32_t exec_id = 0;
+        bool other = false;
+        bool operator==(const OpenStack&) const = default;
+    };
+
+    [[nodiscard]] const Task* task() const;
+    [[nodiscard]] OpenStack stack_of(const Entry& entry) const;
+    void open(std::size_t index);
+    [[nodiscard]] std::vector<Line> lines(const Task& task, const UserStacks& stacks,
+                                          Charset charset);
+    void scroll_to_open(std::size_t n_lines);
+
+    Snapshot snapshot_;
+    std::optional<std::size_t> task_;  // index in snapshot_.tasks
+    std::optional<OpenStack> open_;    // nothing: the first one, whichever it is
+    std::size_t open_index_ = 0;
+    std::size_t scroll_ = 0;
+    std::size_t shift_ = 0;                    // columns scrolled to the right
+    std::size_t page_ = 1;                     // lines in sight at the last draw
+    bool follow_ = true;                       // bring the open stack into sight
+    std::size_t open_from_ = 0, open_to_ = 0;  // its lines
+};
+
+/// Lines of a histogram: the shortest to the longest sleeps that there were,
+/// each with its count and a bar of `bar_columns` at most.
+std::vector<std::string> histogram_lines(const Histogram& hist, std::size_t bar_columns,
+                                         Charset charset);
+
+}  // namespace lattop

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See header_view.h.
+#include "lattop/view/header_view.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "lattop/export/text.h"
+#include "lattop/version.h"
+
+namespace lattop {
+namespace {
+
+/// Below this many rows the third line is left out.
+constexpr int kLowCanvas = 16;
+
+/// Sums over the tasks of the last interval.
+struct Totals {
+    std::size_t asleep = 0;
+    TaskDelta delta;
+};
+
+Totals totals_of(const Model& model) {
+    Totals totals;
+    for (const Task& task : model.snapshot().tasks) {
+        if (task.asleep()) ++totals.asleep;
+        if (const auto& delta = model.delta(task)) {
+            totals.delta.sleeps += delta->sleeps;
+            totals.delta.runq_ns += delta->runq_ns;
+        }
+    }
+    return totals;
+}
+
+/// "tracepoint" of "tracepoint: sched_switch sched_wakeup".
+std::string hook_mode(const Header& header) {
+    return header.hook.substr(0, header.hook.find(':'));
+}
+
+std::string first_line(const Model& model, const HeaderState& state) {
+    const Header& header = model.snapshot().header;
+    return fmt::format(
+        "lattop {} - {}, {} since load or reset, hook {}, every {}", kVersion, state.clock,
+        format_duration(header.time_ns - header.since_ns), hook_mode(header),
+        format_duration(static_cast<std::uint64_t>(std::chrono::nanoseconds(state.delay).count())));
+}
+
+std::string second_line(const Model& model, const HeaderState& state) {
+    const Snapshot& snapshot = model.snapshot();
+    const Totals totals = totals_of(model);
+    std::string text =
+        fmt::format("Tasks: {} of {} shown", state.rows_shown, snapshot.header.tasks_matched);
+    if (snapshot.tasks.size() < snapshot.header.tasks_matched)
+        text += fmt::format(" (first {}: see --limit)", snapshot.tasks.size());
+    text += fmt::format(
+        ", {} asleep; {} sleeps/s; run queue {}/s", totals.asleep,
+        format_rate(model.per_second(totals.delta.sleeps)),
+        format_duration(static_cast<std::uint64_t>(model.per_second(totals.delta.runq_ns))));
+    return text;
+}
+
+std::string third_line(const Model& model, const HeaderState& state) {
+    const RowOptions& options = state.options;
+    std::string text = fmt::format("Sorted by {}{}", column_info(options.sort).title,
+                                   options.invert ? " inverted" : "");
+    if (options.hide_kernel_threads) text += ", no kernel threads";
+    if (options.hide_exited) text += ", no exited";
+    if (options.hide_idle) text += ", no idle";
+    if (!options.filter.empty()) text += ", filter " + options.filter;
+    const Header& header = model.snapshot().header;
+    const auto used = [&](lt_limit limit) {
+        return header.limit[limit] == 0
+                   ? 0
+                   : std::uint64_t{header.used[limit]} * 100 / header.limit[limit];
+    };
+    return text + fmt::format("; used: tasks {}%, traces {}%, entries {}%, memory {}",
+                              used(LT_LIMIT_TASKS), used(LT_LIMIT_TRACES), used(LT_LIMIT_ENTRIES),
+                              format_bytes(header.memory_bytes));
+}
+
+}  // namespace
+
+int header_height(const Model& model, int canvas_height) {
+    const int lines = canvas_height < kLowCanvas ? 2 : 3;
+    return lines + (lost_text(model.snapshot().header).empty() ? 0 : 1);
+}
+
+void draw_header(Canvas& canvas, const Model& model, const HeaderState& state) {
+    int y = 0;
+    canvas.put(0, y, first_line(model, state), Style::Normal);
+    if (state.paused) {
+        static constexpr std::string_view kPaused = " PAUSED";
+        const int width = static_cast<int>(kPaused.size());
+        canvas.put(std::max(canvas.width() - width, 0), y, kPaused, Style::Alarm);
+    }
+    canvas.put(0, ++y, second_line(model, state));
+    if (canvas.height() >= kLowCanvas) canvas.put(0, ++y, third_line(model, state));
+    const std::string lost = lost_text(model.snapshot().header);
+    if (!lost.empty()) canvas.put(0, ++y, "LOST: " + lost, Style::Alarm);
+}
+
+}  // namespace lattop

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The lines above the table: when, since when, how many, how fast, what was
+// lost. Part of the live screen.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "lattop/model/rows.h"
+#include "lattop/view/canvas.h"
+#include "lattop/view/table_view.h"
+
+namespace lattop {
+
+struct HeaderState {
+    std::string clock;  ///< local wall clock
+    std::chrono::milliseconds delay{};
+    bool paused = false;
+    std::size_t rows_shown = 0;
+    RowOptions options;
+};
+
+/// Lines it takes: three, two on low terminals, and one more for losses.
+int header_height(const Model& model, int canvas_height);
+
+void draw_header(Canvas& canvas, const Model& model, const HeaderState& state);
+
+}  // namespace lattop

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Which key does what: one table that the screen obeys and the help shows.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "lattop/model/rows.h"
+#include "lattop/term/terminal.h"
+
+namespace lattop {
+
+enum class Command {
+    Up,
+    Down,
+    Left,
+    Right,
+    PageUp,
+    PageDown,
+    Home,
+    End,
+    Open,
+    SwitchFocus,
+    Close,
+    Help,
+    Search,
+    SearchNext,
+    Filter,
+    SortMenu,
+    SortLeft,
+    SortRight,
+    SortBy,
+    Invert,
+    ToggleKernelThreads,
+    ToggleExited,
+    ToggleIdle,
+    Pause,
+    Delay,
+    Refresh,
+    Reset,
+    Quit,
+};
+
+struct Binding {
+    Key key;
+    Command command;
+    Column column = Column::Blocked;  ///< of SortBy
+};
+
+/// A line of the help: the keys as people call them, and what they do.
+struct HelpLine {
+    std::string_view keys;
+    std::string_view text;
+};
+
+/// What a key does in table and pane; nothing for keys without meaning.
+std::optional<Binding> binding_of(Key key);
+
+std::span<const HelpLine> key_help();
+
+/// The bar at the bottom: "F1" "Help", …
+std::span<const HelpLine> key_bar();
+
+}  // namespace lattop

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See overlay_view.h.
+#include "lattop/view/overlay_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "lattop/version.h"
+
+namespace lattop {
+namespace {
+
+struct TextLine {
+    std::string text;
+    Style style = Style::Normal;
+};
+
+std::vector<TextLine> help_lines() {
+    std::vector<TextLine> lines;
+    lines.push_back(
+        {fmt::format("lattop {}: where tasks block, and for how long", kVersion), Style::Strong});
+    lines.push_back({""});
+    for (const HelpLine& line : key_help())
+        lines.push_back({fmt::format("  {:<14} {}", line.keys, line.text)});
+    lines.push_back({""});
+    lines.push_back({"Columns", Style::Strong});
+    for (const ColumnInfo& column : columns())
+        lines.push_back({fmt::format("  {:<14} {}", column.title, column.help)});
+    lines.push_back({""});
+    lines.push_back({"TOP FRAME is a user function, or else a kernel function, of the stack that"});
+    lines.push_back(
+        {"cost the task most. Figures count from load or reset, but for BLK% and SLP/s,"});
+    lines.push_back({"which are of the last interval. lattop(8) says more."});
+    return lines;
+}
+
+}  // namespace
+
+void HelpView::draw(Canvas& canvas) {
+    const std::vector<TextLine> lines = help_lines();
+    page_ = std::max(canvas.height() - 1, 1);
+    scroll_ = std::clamp(scroll_, 0, std::max(static_cast<int>(lines.size()) - page_, 0));
+    for (int y = 0; y < page_; ++y) {
+        canvas.clear_row(y);
+        const auto index = static_cast<std::size_t>(scroll_ + y);
+        if (index < lines.size()) canvas.put(0, y, lines[index].text, lines[index].style);
+    }
+    canvas.clear_row(canvas.height() - 1, Style::KeyLabel);
+    canvas.put(0, canvas.height() - 1, "Up Down PgUp PgDn scroll, any other key goes back",
+               Style::KeyLabel);
+}
+
+bool HelpView::move(Command command) {
+    switch (command) {
+        case Command::Up: scroll_ -= 1; return true;
+        case Command::Down: scroll_ += 1; return true;
+        case Command::PageUp: scroll_ -= page_; return true;
+        case Command::PageDown: scroll_ += page_; return true;
+        case Command::Home: scroll_ = 0; return true;
+        case Command::End: scroll_ = INT16_MAX; return true;
+        default: return false;
+    }
+}
+
+Column column_beside(Column column, int step) {
+    const int last = static_cast<int>(columns().size()) - 1;
+    return static_cast<Column>(std::clamp(static_cast<int>(column) + step, 0, last));
+}
+
+void SortMenu::draw(Canvas& canvas, int y) const {
+    static constexpr int kWidth = 24;
+    const auto put = [&](int row, const std::string& text, Style style) {
+        canvas.put(0, row, fmt::format(" {:<{}}", text, kWidth - 1), style, kWidth);
+    };
+    // On low terminals the menu scrolls with the choice.
+    const int room = std::max(canvas.height() - y - 2, 1);
+    const int first = std::max(static_cast<int>(chosen_) - room + 1, 0);
+    put(y, "Sort by", Style::Title);
+    for (int i = 0; i < room && first + i < static_cast<int>(columns().size()); ++i) {
+        const ColumnInfo& info = columns()[static_cast<std::size_t>(first + i)];
+        put(y + 1 + i, std::string(info.title),
+            info.id == chosen_ ? Style::Selected : Style::KeyLabel);
+    }
+}
+
+bool SortMenu::move(Command command) {
+    switch (command) {
+        case Command::Up: chosen_ = column_beside(chosen_, -1); return true;
+        case Command::Down: chosen_ = column_beside(chosen_, 1); return true;
+        case Command::Home: chosen_ = columns().front().id; return true;
+        case Command::End: chosen_ = columns().back().id; return true;
+        default: return false;
+    }
+}
+
+void draw_key_bar(Canvas& canvas, int y) {
+    canvas.clear_row(y);
+    int x = 0;
+    for (const HelpLine& line : key_bar()) {
+        const int columns = static_cast<int>(line.keys.size() + line.text.size()) + 1;
+        if (x + columns > canvas.width()) break;
+        x = canvas.put(x, y, line.keys, Style::KeyName);
+        x = canvas.put(x, y, line.text, Style::KeyLabel) + 1;
+    }
+}
+
+}  // namespace lattop

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What lies over the table for a moment: the help and the menu of columns to
+// sort by. Part of the live screen.
+#pragma once
+
+#include "lattop/model/rows.h"
+#include "lattop/view/canvas.h"
+#include "lattop/view/keymap.h"
+
+namespace lattop {
+
+/// Keys and columns, each with what it means; scrolls.
+class HelpView {
+public:
+    void open() { scroll_ = 0; }
+    void draw(Canvas& canvas);
+
+    /// False for commands that are not about scrolling.
+    bool move(Command command);
+
+private:
+    int scroll_ = 0;
+    int page_ = 1;
+};
+
+/// The columns, one of them chosen.
+class SortMenu {
+public:
+    void open(Column column) { chosen_ = column; }
+    void draw(Canvas& canvas, int y) const;
+    bool move(Command command);
+    [[nodiscard]] Column chosen() const { return chosen_; }
+
+private:
+    Column chosen_ = Column::Blocked;
+};
+
+/// The column beside another one, at the ends the same.
+Column column_beside(Column column, int step);
+
+/// The keys that are worth knowing, in the last row.
+void draw_key_bar(Canvas& canvas, int y);
+
+}  // namespace lattop

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See screen.h.
+#include "lattop/view/screen.h"
+
+#include <fmt/format.h>
+
+#include "lattop/options.h"
+#include "lattop/source/error.h"
+
+namespace lattop {
+namespace {
+
+/// Tasks asked for unless --limit says otherwise: 16384 with their worst trace
+/// are 10 MB a refresh.
+constexpr std::uint32_t kLiveLimit = 16384;
+
+/// Below this height the pane takes the table's place.
+constexpr int kSplitHeight = 20;
+constexpr int kLeastTable = 6;
+
+/// A record without a pid of its own cannot be asked for by pid: it is among
+/// the first by pid. A leader is among its threads, mostly the first.
+constexpr std::uint32_t kDetailLimit = 256;
+
+}  // namespace
+
+Screen::Screen(const ScreenSetup& setup, UserStacks& stacks, Users& users)
+    : stacks_(stacks),
+      users_(users),
+      options_(setup.rows),
+      delay_(setup.delay),
+      limit_(setup.limit == 0 ? kLiveLimit : setup.limit),
+      pids_(setup.pids) {}
+
+Query Screen::query() const {
+    Query query;
+    query.sort = module_sort(options_.sort).sort;
+    query.limit = limit_;
+    query.pids = pids_;
+    return query;
+}
+
+std::optional<Query> Screen::detail_query() const {
+    if (!detail_task_) return std::nullopt;
+    Query query;
+    query.traces = LT_TRACES_ALL;
+    query.sort = LT_SORT_PID;
+    query.limit = kDetailLimit;
+    if (detail_task_->pid != 0)
+        query.pids = {detail_task_->pid};
+    else if (detail_task_->tgid != 0)
+        query.pids = {detail_task_->tgid};
+    return query;
+}
+
+void Screen::rebuild() {
+    table_.update(context(), options_);
+}
+
+void Screen::update(Snapshot snapshot, const Query& query) {
+    model_.update(std::move(snapshot), query);
+    rebuild();
+}
+
+void Screen::update_detail(Snapshot snapshot) {
+    if (detail_task_) detail_.update(std::move(snapshot), *detail_task_);
+}
+
+void Screen::names_changed() {
+    // Only what rows are chosen or ordered by may move them.
+    if (!options_.filter.empty() || options_.sort == Column::TopFrame) rebuild();
+}
+
+Wish Screen::open_detail() {
+    const Task* selected = table_.selected();
+    if (selected == nullptr) return {};
+    table_.pin();
+    if (detail_task_ != id_of(*selected)) detail_.clear();
+    detail_task_ = id_of(*selected);
+    Wish wish;
+    wish.detail = true;
+    return wish;
+}
+
+void Screen::close_detail() {
+    detail_task_.reset();
+    detail_focused_ = false;
+    detail_.clear();
+}
+
+void Screen::close_something() {
+    if (detail_task_)
+        close_detail();
+    else if (!options_.filter.empty())
+        options_.filter.clear();
+    else
+        search_.clear();
+    rebuild();
+}
+
+void Screen::sort_by(Column column) {
+    options_.sort = column;
+    options_.invert = false;
+    rebuild();
+}
+
+void Screen::edit(Mode mode, std::string label, std::string text) {
+    mode_ = mode;
+    prompt_ = Prompt(std::move(label), std::move(text));
+}
+
+void Screen::search(bool behind) {
+    if (!table_.search(context(), search_, behind)) say("nothing holds \"" + search_ + "\"");
+}
+
+Wish Screen::handle_prompt(Key key) {
+    const bool again = mode_ == Mode::Search && key.code == KeyCode::F3;
+    if (again) {
+        search(true);
+        return {};
+    }
+    const Prompt::Result result = prompt_.handle(key);
+    const Mode mode = mode_;
+    if (result != Prompt::Result::Editing) mode_ = Mode::Table;
+    const bool cancelled = result == Prompt::Result::Cancelled;
+    Wish wish;
+    switch (mode) {
+        case Mode::Search:
+            search_ = cancelled ? "" : prompt_.text();
+            if (result == Prompt::Result::Editing) search(false);
+            break;
+        case Mode::Filter:
+            options_.filter = cancelled ? filter_before_ : prompt_.text();
+            rebuild();
+            break;
+        case Mode::Delay:
+            if (result != Prompt::Result::Done) break;
+            try {
+                delay_ = parse_delay(prompt_.text());
+                wish.refresh = true;
+            } catch (const UsageError& error) {
+                say(error.what());
+            }
+            break;
+        case Mode::Reset:
+            if (result == Prompt::Result::Editing && prompt_.text().empty()) break;
+            mode_ = Mode::Table;
+            wish.reset = !cancelled && (prompt_.text() == "y" || prompt_.text() == "Y");
+            break;
+        default: break;
+    }
+    return wish;
+}
+
+Wish Screen::handle_menu(Key key) {
+    const auto binding = binding_of(key);
+    if (!binding) return {};
+    if (menu_.move(binding->command)) return {};
+    mode_ = Mode::Table;
+    Wish wish;
+    if (binding->command == Command::Open) {
+        sort_by(menu_.chosen());
+        wish.refresh = !paused_;
+    }
+    return wish;
+}
+
+/// Commands that change what is shown.
+Wish Screen::handle_view(Command command) {
+    switch (command) {
+        case Command::Invert: options_.invert = !options_.invert; break;
+        case Command::ToggleKernelThreads:
+            options_.hide_kernel_threads = !options_.hide_kernel_threads;
+            break;
+        case Command::ToggleExited: options_.hide_exited = !options_.hide_exited; break;
+        case Command::ToggleIdle: options_.hide_idle = !options_.hide_idle; break;
+        default: return {};
+    }
+    rebuild();
+    return {};
+}
+
+Wish Screen::handle_command(const Binding& binding) {
+    Wish wish;
+    switch (binding.command) {
+        case Command::Quit: wish.quit = true; break;
+        case Command::Refresh: wish.refresh = wish.redraw = true; break;
+        case Command::Open:
+            if (detail_task_ && detail_focused_) break;
+            return open_detail();
+        case Command::SwitchFocus:
+            if (!detail_task_) return open_detail();
+            detail_focused_ = !detail_focused_;
+            break;
+        case Command::Close: close_something(); break;
+        case Command::Help:
+            help_.open();
+            mode_ = Mode::Help;
+            break;
+        case Command::SortMenu:
+            menu_.open(options_.sort);
+            mode_ = Mode::SortMenu;
+            break;
+        case Command::SortLeft:
+        case Command::SortRight:
+            sort_by(column_beside(options_.sort, binding.command == Command::SortLeft ? -1 : 1));
+            wish.refresh = !paused_;
+            break;
+        case Command::SortBy:
+            sort_by(binding.column);
+            wish.refresh = !paused_;
+            break;
+        case Command::Search: edit(Mode::Search, "Search:", ""); break;
+        case Command::SearchNext: search(true); break;
+        case Command::Filter:
+            filter_before_ = options_.filter;
+            edit(Mode::Filter, "Filter:", options_.filter);
+            break;
+        case Command::Delay: edit(Mode::Delay, "Seconds between refreshes:", ""); break;
+        case Command::Reset:
+            edit(Mode::Reset, "Reset all figures, for everybody? (y/n)", "");
+            break;
+        case Command::Pause:
+            paused_ = !paused_;
+            wish.refresh = !paused_;
+            break;
+        default: return handle_view(binding.command);
+    }
+    return wish;
+}
+
+Wish Screen::handle(Key key) {
+    message_.clear();
+    switch (mode_) {
+        case Mode::Table: break;
+        case Mode::SortMenu: return handle_menu(key);
+        case Mode::Help: {
+            const auto binding = binding_of(key);
+            if (!binding || !help_.move(binding->command)) mode_ = Mode::Table;
+            return {};
+        }
+        default: return handle_prompt(key);
+    }
+    const auto binding = binding_of(key);
+    if (!binding) return {};
+    if (detail_focused_ ? detail_.move(binding->command) : table_.move(binding->command)) {
+        // The pane follows the selection.
+        if (detail_task_ && !detail_focused_) return open_detail();
+        return {};
+    }
+    return handle_command(*binding);
+}
+
+void Screen::draw_body(Canvas& canvas, int y) {
+    const Area body{y, canvas.height() - 1 - y};
+    const bool split = canvas.height() >= kSplitHeight;
+    const int table_height = !detail_task_ ? body.height
+                             : split       ? std::max(body.height / 3, kLeastTable)
+                                           : 0;
+    table_.draw(canvas, {body.y, table_height}, context(), options_, !detail_focused_);
+    if (detail_task_)
+        detail_.draw(canvas, {body.y + table_height, body.height - table_height}, stacks_, users_,
+                     detail_focused_ || !split);
+}
+
+void Screen::draw_bottom(Canvas& canvas) {
+    const int y = canvas.height() - 1;
+    if (mode_ != Mode::Table && mode_ != Mode::SortMenu)
+        prompt_.draw(canvas, y);
+    else
+        draw_key_bar(canvas, y);
+    if (message_.empty()) return;
+    const int line = mode_ == Mode::Table || mode_ == Mode::SortMenu ? y : y - 1;
+    canvas.clear_row(line, Style::Alarm);
+    canvas.put(0, line, message_, Style::Alarm);
+}
+
+void Screen::draw(Canvas& canvas, const std::string& clock) {
+    if (canvas.width() < kLeastSize.width || canvas.height() < kLeastSize.height) {
+        canvas.put(0, 0, fmt::format("terminal too small: {}x{}", canvas.width(), canvas.height()));
+        canvas.put(0, 1, fmt::format("lattop needs {}x{}", kLeastSize.width, kLeastSize.height));
+        return;
+    }
+    if (model_.empty()) return;
+    if (mode_ == Mode::Help) {
+        help_.draw(canvas);
+        return;
+    }
+    const int header = header_height(model_, canvas.height());
+    draw_header(canvas, model_, {clock, delay_, paused_, table_.rows().size(), options_});
+    draw_body(canvas, header);
+    if (mode_ == Mode::SortMenu) menu_.draw(canvas, header);
+    draw_bottom(canvas);
+}
+
+}  // namespace lattop

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The live screen without its terminal: snapshots and keys come in, a canvas
+// and wishes go out. Driven by the live command; tests drive it the same way.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "lattop/model/model.h"
+#include "lattop/view/canvas.h"
+#include "lattop/view/detail_view.h"
+#include "lattop/view/header_view.h"
+#include "lattop/view/overlay_view.h"
+#include "lattop/view/prompt.h"
+#include "lattop/view/table_view.h"
+
+namespace lattop {
+
+/// What the screen asks of the command that drives it.
+struct Wish {
+    bool quit = false;
+    bool refresh = false;  ///< a new snapshot now
+    bool redraw = false;   ///< everything anew
+    bool detail = false;   ///< detail_query() has changed
+    bool reset = false;    ///< clear the module's figures
+};
+
+/// Where a screen begins.
+struct ScreenSetup {
+    RowOptions rows;
+    std::chrono::milliseconds delay{2000};
+    std::uint32_t limit = 0;  ///< tasks to ask for; 0 for the screen's own
+    std::vector<std::uint32_t> pids{};
+};
+
+inline constexpr Size kLeastSize{40, 8};
+
+class Screen {
+public:
+    Screen(const ScreenSetup& setup, UserStacks& stacks, Users& users);
+
+    /// What to ask the source for.
+    [[nodiscard]] Query query() const;
+
+    /// What to ask it for beside, while the pane is open.
+    [[nodiscard]] std::optional<Query> detail_query() const;
+
+    /// Answers to them.
+    void update(Snapshot snapshot, const Query& query);
+    void update_detail(Snapshot snapshot);
+
+    /// Names of stacks have come.
+    void names_changed();
+
+    Wish handle(Key key);
+
+    void draw(Canvas& canvas, const std::string& clock);
+
+    /// Shows a line at the bottom until the next key.
+    void say(std::string message) { message_ = std::move(message); }
+
+    [[nodiscard]] bool paused() const { return paused_; }
+    [[nodiscard]] std::chrono::milliseconds delay() const { return delay_; }
+
+private:
+    enum class Mode { Table, Help, SortMenu, Search, Filter, Delay, Reset };
+
+    [[nodiscard]] TableContext context() { return {model_, stacks_, users_}; }
+    void rebuild();
+    Wish handle_command(const Binding& binding);
+    Wish handle_view(Command command);
+    Wish handle_prompt(Key key);
+    Wish handle_menu(Key key);
+    Wish open_detail();
+    void close_detail();
+    void close_something();
+    void sort_by(Column column);
+    void edit(Mode mode, std::string label, std::string text);
+    void search(bool behind);
+    void draw_body(Canvas& canvas, int y);
+    void draw_bottom(Canvas& canvas);
+
+    UserStacks& stacks_;
+    Users& users_;
+    Model model_;
+    RowOptions options_;
+    std::chrono::milliseconds delay_;
+    std::uint32_t limit_;
+    std::vector<std::uint32_t> pids_;
+
+    Mode mode_ = Mode::Table;
+    TableView table_;
+    DetailView detail_;
+    std::optional<TaskId> detail_task_;  // the pane is open
+    bool detail_focused_ = false;
+    HelpView help_;
+    SortMenu menu_;
+    Prompt prompt_;
+    std::string search_;
+    std::string filter_before_;
+    std::string message_;
+    bool paused_ = false;
+};
+
+}  // namespace lattop

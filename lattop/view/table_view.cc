@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See table_view.h.
+#include "lattop/view/table_view.h"
+
+#include <algorithm>
+#include <array>
+
+namespace lattop {
+namespace {
+
+constexpr int kLeastPid = 5;
+constexpr int kLeastCommand = 8;
+constexpr int kLeastFrame = 9;
+constexpr int kGoodFrame = 16;
+
+/// What goes first when the terminal is narrow.
+constexpr auto kExpendable = std::to_array<Column>({
+    Column::User,
+    Column::Sleeps,
+    Column::Runq,
+    Column::Max,
+    Column::SleepRate,
+    Column::Ongoing,
+    Column::Share,
+    Column::State,
+});
+
+int pid_width(std::span<const Row> rows) {
+    std::uint32_t largest = 0;
+    for (const Row& row : rows)
+        largest = std::max({largest, row.task->pid, row.task->tgid});
+    return std::max(kLeastPid, static_cast<int>(std::to_string(largest).size()));
+}
+
+int command_width(std::span<const Row> rows) {
+    std::size_t longest = 0;
+    for (const Row& row : rows)
+        longest = std::max(longest, command_text(*row.task).size());
+    return std::clamp(static_cast<int>(longest), kLeastCommand, column_info(Column::Command).width);
+}
+
+int fixed_width(const std::vector<PlacedColumn>& placed) {
+    int width = 0;
+    for (const PlacedColumn& one : placed)
+        width += one.width + 1;
+    return width - 1;
+}
+
+PlacedColumn* find_column(std::vector<PlacedColumn>& placed, Column column) {
+    const auto found = std::ranges::find(placed, column, &PlacedColumn::column);
+    return found == placed.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::vector<PlacedColumn> place_columns(int width, std::span<const Row> rows) {
+    std::vector<PlacedColumn> placed;
+    for (const ColumnInfo& info : columns())
+        placed.push_back({info.id, info.width});
+    find_column(placed, Column::Pid)->width = pid_width(rows);
+    find_column(placed, Column::Command)->width = command_width(rows);
+    find_column(placed, Column::TopFrame)->width = kGoodFrame;
+
+    for (const Column column : kExpendable) {
+        if (fixed_width(placed) <= width) break;
+        // The last columns go only where even short names do not fit.
+        if (column == Column::Runq) {
+            find_column(placed, Column::Command)->width = kLeastCommand;
+            find_column(placed, Column::TopFrame)->width = kLeastFrame;
+            if (fixed_width(placed) <= width) break;
+        }
+        std::erase_if(placed, [&](const PlacedColumn& one) { return one.column == column; });
+    }
+
+    // Room that is left: the command's up to its need, the rest the frame's.
+    int& command = find_column(placed, Column::Command)->width;
+    int& frame = find_column(placed, Column::TopFrame)->width;
+    const int left = std::max(width - fixed_width(placed), 0);
+    const int to_frame = std::clamp(kGoodFrame - frame, 0, left);
+    const int to_command = std::clamp(command_width(rows) - command, 0, left - to_frame);
+    command += to_command;
+    frame += left - to_command;
+    return placed;
+}
+
+void TableView::update(const TableContext& context, const RowOptions& options) {
+    rows_ = make_rows(context, options);
+    if (!selection_) {
+        index_ = 0;
+        return;
+    }
+    const auto found =
+        std::ranges::find(rows_, *selection_, [](const Row& row) { return id_of(*row.task); });
+    if (found != rows_.end())
+        index_ = static_cast<std::size_t>(found - rows_.begin());
+    else if (!rows_.empty())
+        select(std::min(index_, rows_.size() - 1));  // it has gone: who is there now
+}
+
+void TableView::select(std::size_t index) {
+    if (rows_.empty()) return;
+    index_ = std::min(index, rows_.size() - 1);
+    selection_ = id_of(*rows_[index_].task);
+}
+
+void TableView::pin() {
+    select(index_);
+}
+
+const Task* TableView::selected() const {
+    return index_ < rows_.size() ? rows_[index_].task : nullptr;
+}
+
+bool TableView::move(Command command) {
+    switch (command) {
+        case Command::Up: select(index_ == 0 ? 0 : index_ - 1); return true;
+        case Command::Down: select(index_ + 1); return true;
+        case Command::PageUp: select(index_ - std::min(index_, page_)); return true;
+        case Command::PageDown: select(index_ + page_); return true;
+        case Command::Home:
+            selection_.reset();
+            index_ = 0;
+            return true;
+        case Command::End: select(rows_.size()); return true;
+        default: return false;
+    }
+}
+
+bool TableView::search(const TableContext& context, std::string_view word, bool behind) {
+    if (word.empty()) return true;
+    for (std::size_t step = behind ? 1 : 0; step < rows_.size() + (behind ? 1 : 0); ++step) {
+        const std::size_t index = (index_ + step) % rows_.size();
+        if (!row_contains(context, rows_[index], word)) continue;
+        select(index);
+        return true;
+    }
+    return false;
+}
+
+void TableView::draw_row(Canvas& canvas, int y, const TableContext& context, const Row& row,
+                         const std::vector<PlacedColumn>& placed, Style style) {
+    int x = 0;
+    for (const PlacedColumn& one : placed) {
+        Style cell_style = style;
+        std::string text;
+        if (one.column == Column::TopFrame) {
+            const TopFrame top = top_frame(context.model.snapshot(), *row.task, context.stacks);
+            text = top.text;
+            if (style == Style::Normal) cell_style = top.user ? Style::User : Style::Kernel;
+        } else {
+            text = cell_text(context, row, one.column);
+        }
+        if (column_info(one.column).left)
+            canvas.put(x, y, text, cell_style, one.width);
+        else
+            canvas.put_right(x, y, text, one.width, cell_style);
+        x += one.width + 1;
+    }
+}
+
+void TableView::draw(Canvas& canvas, Area area, const TableContext& context,
+                     const RowOptions& options, bool focused) {
+    if (area.height <= 0) return;
+    const std::vector<PlacedColumn> placed = place_columns(canvas.width(), rows_);
+    canvas.clear_row(area.y, Style::Title);
+    int x = 0;
+    for (const PlacedColumn& one : placed) {
+        const ColumnInfo& info = column_info(one.column);
+        const Style style = one.column == options.sort ? Style::SortTitle : Style::Title;
+        if (info.left)
+            canvas.put(x, area.y, info.title, style, one.width);
+        else
+            canvas.put_right(x, area.y, info.title, one.width, style);
+        x += one.width + 1;
+    }
+
+    page_ = static_cast<std::size_t>(std::max(area.height - 1, 1));
+    first_ = std::min(first_, index_);
+    if (index_ >= first_ + page_) first_ = index_ - page_ + 1;
+    first_ = std::min(first_, rows_.size() - std::min(rows_.size(), page_));
+    for (std::size_t i = 0; i < page_ && first_ + i < rows_.size(); ++i) {
+        const int y = area.y + 1 + static_cast<int>(i);
+        const Row& row = rows_[first_ + i];
+        Style style = row.task->exited() ? Style::Dim : Style::Normal;
+        if (first_ + i == index_) {
+            style = focused ? Style::Selected : Style::SelectedDim;
+            canvas.clear_row(y, style);
+        }
+        draw_row(canvas, y, context, row, placed, style);
+    }
+}
+
+}  // namespace lattop

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The table of tasks: its rows, which of them is selected, which are in sight.
+// Part of the live screen.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "lattop/model/rows.h"
+#include "lattop/view/canvas.h"
+#include "lattop/view/keymap.h"
+
+namespace lattop {
+
+/// Rows of a canvas that a view draws on.
+struct Area {
+    int y = 0;
+    int height = 0;
+};
+
+/// A column that is shown, and how wide.
+struct PlacedColumn {
+    Column column;
+    int width;
+};
+
+/// Which columns fit in `width`: those that tell least go first. Pids and
+/// commands get the room that the rows need.
+std::vector<PlacedColumn> place_columns(int width, std::span<const Row> rows);
+
+class TableView {
+public:
+    /// Takes the rows of a new snapshot or of new options. The selection stays
+    /// with its task; while nothing was selected, with the first row.
+    void update(const TableContext& context, const RowOptions& options);
+
+    /// Titles, and rows below them.
+    void draw(Canvas& canvas, Area area, const TableContext& context, const RowOptions& options,
+              bool focused);
+
+    /// Moves the selection. False for commands that are none of the table's.
+    bool move(Command command);
+
+    /// Selects the next row that holds `word`, from the selected one on, with
+    /// it or behind it. False where there is none.
+    bool search(const TableContext& context, std::string_view word, bool behind);
+
+    /// The selected task, nullptr when no row is shown. Valid until update().
+    [[nodiscard]] const Task* selected() const;
+
+    /// Holds on to the selected task, also when it is in the first row.
+    void pin();
+
+    [[nodiscard]] std::span<const Row> rows() const { return rows_; }
+
+private:
+    void select(std::size_t index);
+    void draw_row(Canvas& canvas, int y, const TableContext& context, const Row& row,
+                  const std::vector<PlacedColumn>& placed, Style style);
+
+    std::vector<Row> rows_;
+    std::size_t index_ = 0;            // of the selected row
+    std::optional<TaskId> selection_;  // nothing: the first row, whichever it is
+    std::size_t first_ = 0;            // row at the top
+    std::size_t page_ = 1;             // rows in sight at the last draw
+};
+
+}  // namespace lattop
