@@ -81,3 +81,8 @@ row() {
 
 # splats since the case began are the suite's to find; this is for the module's own messages
 module_log() { dmesg | grep -a 'lattop' | tail -n "${1:-5}"; }
+
+# all_tasks_in_total COMMAND...: the sum over all records agrees with the sum over all tasks
+all_tasks_in_total() {
+    lattop-oracle watch --noise "$(_noise)" --totals 1 --seconds "${LATTOP_SECS:-4}" -- "$@"
+}

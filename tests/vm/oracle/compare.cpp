@@ -80,8 +80,8 @@ void compare_times(const Sample& base, const Sample& now, bool is_new, Report& r
     const auto switches = sleeps + now.before.nivcsw - base.before.nivcsw;
 
     const int64_t runq = difference(now.before.runq_ns, base.before.runq_ns);
-    report.time("run-queue delay", now.name, difference(now.lattop.runq_ns, base.lattop.runq_ns),
-                runq, switches);
+    compare_run_queue(now.name, difference(now.lattop.runq_ns, base.lattop.runq_ns), runq, switches,
+                      report);
 
     // Of a task that slept when schedstats were turned on, or off and on, that sleep is in no sum,
     // or wrongly: only what was born since then has one
@@ -97,7 +97,8 @@ void compare_times(const Sample& base, const Sample& now, bool is_new, Report& r
         const int64_t blocked = difference(now.lattop.blocked_ns, base.lattop.blocked_ns);
         const int64_t exec = difference(now.before.exec_ns, base.before.exec_ns);
         report.time("blocked time (what is left of the wall clock)", now.name, blocked,
-                    wall - exec - runq, switches, is_new ? birth_slack_ns : 0);
+                    wall - exec - runq, switches,
+                    is_new ? Slack{birth_slack_ns, birth_slack_ns} : Slack{});
     }
 }
 
@@ -124,6 +125,14 @@ void compare_with_sum(const std::string& who, int64_t ended_ns, int64_t sum_ns, 
         report.time(what, who, ended_ns, sum_ns, sleeps);
     else
         report.time_at_least(what, who, ended_ns, sum_ns, sleeps);
+}
+
+void compare_run_queue(const std::string& who, int64_t ours_ns, int64_t theirs_ns,
+                       uint64_t switches, Report& report) {
+    constexpr int64_t skipped_ns = 2'000'000, skipped_per_switch_ns = 100'000;
+    report.time("run-queue delay", who, ours_ns, theirs_ns, switches,
+                {.less_ns = 0,
+                 .more_ns = skipped_ns + skipped_per_switch_ns * static_cast<int64_t>(switches)});
 }
 
 Samples take_samples(LattopFile& file, int attempts) {

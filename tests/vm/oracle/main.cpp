@@ -16,11 +16,11 @@ namespace {
 
 constexpr const char* usage =
     R"(usage: lattop-oracle truth [--noise 1] [--lines N] [--sleeps N] <PROGRAM-OUTPUT
-       lattop-oracle watch [--noise 1] [--seconds S] [--interval S] [--tasks N] [--sleeps N] -- COMMAND...
+       lattop-oracle watch [--noise 1] [--seconds S] [--interval S] [--tasks N] [--sleeps N] [--totals 1] -- COMMAND...
        lattop-oracle check
 truth: every line of test programs agrees with /proc/lattop, at least N of them
 watch: every task agrees with the kernel's counters after COMMAND ran for S seconds,
-       and the invariants held at every snapshot meanwhile
+       and the invariants held at every snapshot meanwhile; with --totals 1 the sum over all
 check: the invariants hold now
 times must agree to 0.1% or 20 us a sleep; with --noise 1, for guests without -icount, where the
 host may stop a CPU of the guest at any instruction, to 30 ms and 2% or 200 us a sleep
@@ -78,6 +78,8 @@ int run_watch(Arguments arguments) {
             options.tolerance.host_noise = value > 0;
         else if (name == "--seconds")
             options.seconds = value;
+        else if (name == "--totals")
+            options.totals = value > 0;
         else if (name == "--interval")
             options.interval = value;
         else if (name == "--tasks")

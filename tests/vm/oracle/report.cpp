@@ -62,13 +62,14 @@ Report::Worst& Report::keep(const std::string& what, const std::string& who, int
 }
 
 void Report::time(const std::string& what, const std::string& who, int64_t ours_ns,
-                  int64_t theirs_ns, uint64_t events, int64_t slack_ns) {
+                  int64_t theirs_ns, uint64_t events, Slack slack) {
     const int64_t deviation = std::abs(ours_ns - theirs_ns);
+    const int64_t slack_ns = ours_ns < theirs_ns ? slack.less_ns : slack.more_ns;
     const int64_t allowed = tolerance_.of(theirs_ns, events) + slack_ns;
     Worst& worst =
         keep(what, who, ours_ns, theirs_ns, events,
              static_cast<double>(deviation) / static_cast<double>(std::max<int64_t>(allowed, 1)));
-    if (deviation > tolerance_.strict(theirs_ns, events) + slack_ns) ++worst.beyond_strict;
+    if (deviation > tolerance_.strict(theirs_ns, events)) ++worst.beyond_strict;
     if (deviation > allowed)
         fail("{}: {}: lattop {} ns, oracle {} ns: {:+} ns, {} allowed ({} events)", who, what,
              ours_ns, theirs_ns, ours_ns - theirs_ns, allowed, events);

@@ -23,6 +23,12 @@ struct Tolerance {
     [[nodiscard]] int64_t of(int64_t time_ns, uint64_t events) const;
 };
 
+/// How far off an oracle may be itself: ours may be this much less, or more.
+struct Slack {
+    int64_t less_ns = 0;
+    int64_t more_ns = 0;
+};
+
 class Report {
 public:
     explicit Report(Tolerance tolerance) : tolerance_(tolerance) {}
@@ -32,10 +38,10 @@ public:
         add_failure(fmt::format(format, std::forward<Args>(args)...));
     }
 
-    /// Compares a time and keeps the worst. `what` names the kind, `who` the task; `slack_ns` is
-    /// what the oracle itself cannot know.
+    /// Compares a time and keeps the worst. `what` names the kind, `who` the task; `slack` is what
+    /// the oracle itself cannot know.
     void time(const std::string& what, const std::string& who, int64_t ours_ns, int64_t theirs_ns,
-              uint64_t events, int64_t slack_ns = 0);
+              uint64_t events, Slack slack = {});
     /// The same where the oracle is a lower bound: what is above it is shown and no failure.
     void time_at_least(const std::string& what, const std::string& who, int64_t ours_ns,
                        int64_t theirs_ns, uint64_t events);

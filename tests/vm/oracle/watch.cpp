@@ -9,6 +9,7 @@
 
 #include "compare.h"
 #include "invariants.h"
+#include "totals.h"
 #include "workload.h"
 
 namespace oracle {
@@ -67,6 +68,11 @@ void compare_frozen(const Samples& baseline, LattopFile& file, const WatchOption
                     options.least_sleeps);
 }
 
+void compare_sums(const Totals& baseline, LattopFile& file, Report& report) {
+    if (!compare_totals(baseline, take_totals(file), report))
+        report.fail("a task that was there at the beginning has ended: nothing is proved");
+}
+
 }  // namespace
 
 int watch(const WatchOptions& options) {
@@ -74,12 +80,16 @@ int watch(const WatchOptions& options) {
     Invariants invariants(report);
     LattopFile file(LT_TRACES_ALL);
     const Samples baseline = take_samples(file, sample_attempts);
+    const Totals totals = take_totals(file);
     Workload workload(options.command);
     watch_invariants(options, file, workload, invariants, report);
     print_load(file.read());
     workload.freeze();
     invariants.check(file.read());
-    compare_frozen(baseline, file, options, report);
+    if (options.totals)
+        compare_sums(totals, file, report);
+    else
+        compare_frozen(baseline, file, options, report);
     invariants.check(file.read());
     workload.thaw();
     fmt::print("{} snapshots with {} tasks and {} entries held their invariants\n",

@@ -13,6 +13,7 @@ namespace oracle {
 struct WatchOptions {
     double seconds = 5;     // how long the workload runs before it is stopped
     double interval = 0.5;  // between snapshots
+    bool totals = false;    // compare the sum over all tasks, not each
     uint64_t least_tasks = 20;
     uint64_t least_sleeps = 1000;
     Tolerance tolerance;

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "totals.h"
+
+#include <algorithm>
+
+#include "compare.h"
+
+namespace oracle {
+namespace {
+
+constexpr int64_t birth_slack_ns = 20'000'000;
+
+std::map<TaskId, KernelCounters> all_counters() {
+    std::map<TaskId, KernelCounters> all;
+    for (const auto& [tgid, tid] : all_tasks())
+        if (const auto task = read_task(tgid, tid)) all.emplace(task->id, task->counters);
+    return all;
+}
+
+}  // namespace
+
+Totals take_totals(LattopFile& file) {
+    Totals totals;
+    totals.before = all_counters();
+    const Snapshot snapshot = file.read();
+    totals.behind = all_counters();
+    totals.time_ns = snapshot.header().time_ns;
+    for (uint32_t i = 0; i < snapshot.count(LT_SEC_TASKS); ++i) {
+        totals.lattop_sleeps += snapshot.task(i).sleeps;
+        totals.lattop_blocked_ns += snapshot.task(i).blocked_ns;
+        totals.lattop_runq_ns += snapshot.task(i).runq_ns;
+    }
+    return totals;
+}
+
+TotalBounds bounds_between(const Totals& baseline, const Totals& now) {
+    TotalBounds bounds;
+    for (const auto& [id, counters] : now.behind) {
+        const auto old = baseline.before.find(id);
+        const auto old_behind = baseline.behind.find(id);
+        const auto mine = now.before.find(id);
+        const KernelCounters none;
+        const KernelCounters& base = old == baseline.before.end() ? none : old->second;
+        const KernelCounters& base_behind =
+            old_behind == baseline.behind.end() ? none : old_behind->second;
+        const uint64_t sure = mine == now.before.end() ? 0 : mine->second.nvcsw;
+        bounds.least_sleeps += static_cast<int64_t>(sure - base_behind.nvcsw);
+        bounds.most_sleeps += static_cast<int64_t>(counters.nvcsw - base.nvcsw);
+        bounds.switches += counters.nvcsw + counters.nivcsw - base.nvcsw - base.nivcsw + 1;
+        const bool is_new = old == baseline.before.end();
+        bounds.born += is_new;
+        const uint64_t from = is_new ? id.start_ticks * tick_ns : baseline.time_ns;
+        const auto runq = static_cast<int64_t>(counters.runq_ns - base.runq_ns);
+        bounds.runq_ns += runq;
+        bounds.blocked_ns += static_cast<int64_t>(now.time_ns - from) - runq -
+                             static_cast<int64_t>(counters.exec_ns - base.exec_ns);
+    }
+    for (const auto& [id, counters] : baseline.before)
+        bounds.ended += !now.behind.contains(id);
+    return bounds;
+}
+
+bool compare_totals(const Totals& baseline, const Totals& now, Report& report) {
+    const TotalBounds bounds = bounds_between(baseline, now);
+    if (bounds.ended) return false;
+    const auto sleeps = static_cast<int64_t>(now.lattop_sleeps - baseline.lattop_sleeps);
+    fmt::print("{} tasks, {} of them new: {} sleeps, {} to {} by the kernel's count\n",
+               now.behind.size(), bounds.born, sleeps, bounds.least_sleeps, bounds.most_sleeps);
+    if (sleeps < bounds.least_sleeps || sleeps > bounds.most_sleeps)
+        report.fail("{} sleeps in all, {} to {} by the kernel's count", sleeps, bounds.least_sleeps,
+                    bounds.most_sleeps);
+    // A bound that is wide proves nothing
+    if (bounds.most_sleeps - bounds.least_sleeps > 20)
+        report.fail("the machine is not calm enough: {} to {} sleeps", bounds.least_sleeps,
+                    bounds.most_sleeps);
+    const int64_t slack = birth_slack_ns * static_cast<int64_t>(bounds.born);
+    report.time("blocked time of all", "all tasks",
+                static_cast<int64_t>(now.lattop_blocked_ns - baseline.lattop_blocked_ns),
+                bounds.blocked_ns, bounds.switches, {slack, slack});
+    compare_run_queue("all tasks",
+                      static_cast<int64_t>(now.lattop_runq_ns - baseline.lattop_runq_ns),
+                      bounds.runq_ns, bounds.switches, report);
+    return true;
+}
+
+}  // namespace oracle
