@@ -23,6 +23,20 @@ std::string short_text(const UserFrame& frame) {
     return frame_text(frame);
 }
 
+/// "ns::Pool<>::take" of "ns::Pool<int, 3>::take". Operators that are made of
+/// angles keep theirs: their pairs do not match.
+std::string without_template_arguments(const std::string& name) {
+    if (name.find("operator") != std::string::npos) return name;
+    std::string result;
+    int depth = 0;
+    for (const char c : name) {
+        if (c == '>') --depth;
+        if (depth == 0 || (depth == 1 && c == '<')) result += c;
+        if (c == '<') ++depth;
+    }
+    return depth == 0 ? result : name;
+}
+
 /// Index of the '(' that opens the parameters of a demangled name, or npos.
 /// Walks back over the last balanced pair, so that "(anonymous namespace)::f"
 /// and "operator()(int)" keep theirs.
@@ -49,7 +63,8 @@ std::string frame_text(const UserFrame& frame) {
     if (frame.symbol.empty())
         return frame.module.empty() ? fmt::format("{:#x}", frame.offset)
                                     : fmt::format("{}+{:#x}", frame.module, frame.offset);
-    std::string text = fmt::format("{}+{:#x} {}", frame.symbol, frame.offset, frame.module);
+    std::string text =
+        fmt::format("{}+{:#x} {}", without_parameters(frame.symbol), frame.offset, frame.module);
     if (!frame.file.empty())
         text += fmt::format(" {}:{}", frame.file.substr(frame.file.rfind('/') + 1), frame.line);
     return text;
@@ -65,6 +80,16 @@ std::string without_parameters(const std::string& name) {
                             rest.starts_with(" [clone");
     const bool call_operator = std::string_view(name).substr(0, open).ends_with("operator");
     return qualifiers && !call_operator ? name.substr(0, open) : name;
+}
+
+std::string fitted_name(const std::string& name, std::size_t columns) {
+    if (name.size() <= columns) return name;
+    std::string plain = without_template_arguments(name);
+    for (std::size_t at = 0; plain.size() > columns && at != std::string::npos;) {
+        at = plain.find("::");
+        if (at != std::string::npos) plain.erase(0, at + 2);
+    }
+    return plain;
 }
 
 std::vector<std::string> user_frame_texts(const Snapshot& snapshot, const Task& task,

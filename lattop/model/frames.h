@@ -15,12 +15,17 @@ namespace lattop {
 /// "futex_wait+0x5c", "do_poll+0x1a [kvm]"
 std::string frame_text(const KernelFrame& frame);
 
-/// "read_all(int)+0x12 server main.cc:12", "libc.so.6+0x8a1b3", "0x7f12ab"
+/// "Pool::read_all+0x12 server main.cc:12", "libc.so.6+0x8a1b3", "0x7f12ab":
+/// without parameters, which would push the rest off the screen.
 std::string frame_text(const UserFrame& frame);
 
 /// A demangled name without parameters and what follows them:
 /// "ns::Pool::take" of "ns::Pool::take(int) const".
 std::string without_parameters(const std::string& name);
+
+/// A name that is to fit in `columns`: first template arguments go, then
+/// qualifiers from the left, so that "take" of "ns::Pool<int>::take" stays.
+std::string fitted_name(const std::string& name, std::size_t columns);
 
 /// User frames of an entry as text, innermost first, named as far as known.
 std::vector<std::string> user_frame_texts(const Snapshot& snapshot, const Task& task,

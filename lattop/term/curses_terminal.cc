@@ -158,6 +158,10 @@ struct CursesTerminal::Curses {
         ::keypad(stdscr, TRUE);
         ::nodelay(stdscr, TRUE);
         ::curs_set(0);
+        // Until the screen has been left once, curses writes every movement of
+        // the cursor by a write(2) of its own.
+        ::endwin();
+        ::wrefresh(stdscr);
     }
 
     /// Terminals that cannot go back to their default colours get plain ones.

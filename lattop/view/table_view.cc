@@ -146,7 +146,7 @@ void TableView::draw_row(Canvas& canvas, int y, const TableContext& context, con
         std::string text;
         if (one.column == Column::TopFrame) {
             const TopFrame top = top_frame(context.model.snapshot(), *row.task, context.stacks);
-            text = top.text;
+            text = fitted_name(top.text, static_cast<std::size_t>(one.width));
             if (style == Style::Normal) cell_style = top.user ? Style::User : Style::Kernel;
         } else {
             text = cell_text(context, row, one.column);

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// A small machine at work, for golden screens, exports and the terminal's
+// tests: a database with a contended lock, a web server, a stuck process, a
+// thread that has ended, kernel threads.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "lattop/model/user_stacks.h"
+#include "lattop/model/users.h"
+#include "tests/unit/support/snapshot_builder.h"
+
+namespace lattop::test {
+
+/// The machine after `seconds` seconds: figures grow by it.
+SnapshotBuilder sample_machine(std::uint64_t seconds);
+
+/// Names for the user stacks of the sample, by trace id.
+class SampleStacks final : public UserStacks {
+public:
+    SampleStacks();
+    void want(const Snapshot& /*snapshot*/) override { ++wanted; }
+    bool collect() override { return false; }
+    [[nodiscard]] int ready_fd() const override { return -1; }
+    [[nodiscard]] const UserStack* find(const StackId& id) const override;
+
+    int wanted = 0;
+
+private:
+    std::map<std::uint64_t, UserStack> stacks_;
+};
+
+class SampleUsers final : public Users {
+public:
+    const std::string& name(std::uint32_t uid) override;
+
+private:
+    std::string name_;
+};
+
+}  // namespace lattop::test

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lattop/view/screen.h"
+
+#include "tests/unit/support/catch.h"
+#include "tests/unit/support/golden.h"
+#include "tests/unit/support/sample.h"
+
+namespace lattop::test {
+namespace {
+
+constexpr Key key(char32_t c) {
+    return {KeyCode::Character, c};
+}
+constexpr Key key(KeyCode code) {
+    return {code, 0};
+}
+
+/// A screen, what it shows, and a machine that goes on.
+class Driver {
+public:
+    explicit Driver(Size size = {80, 24}, Charset charset = Charset::Utf8,
+                    const ScreenSetup& setup = {})
+        : size_(size), charset_(charset), screen_(setup, stacks_, users_) {
+        refresh(10);
+    }
+
+    void refresh(std::uint64_t seconds) {
+        seconds_ = seconds;
+        screen_.update(sample_machine(seconds).snapshot(), screen_.query());
+        refresh_detail();
+    }
+
+    Wish press(Key pressed) {
+        const Wish wish = screen_.handle(pressed);
+        if (wish.detail) refresh_detail();
+        return wish;
+    }
+    void type(const std::string& text) {
+        for (const char c : text)
+            press(key(static_cast<char32_t>(c)));
+    }
+
+    Canvas canvas() {
+        Canvas canvas(size_, charset_);
+        screen_.draw(canvas, "12:34:56");
+        return canvas;
+    }
+    std::string text() { return canvas().text(); }
+
+    /// The row that is selected, in table or pane.
+    std::string selected() {
+        const Canvas drawn = canvas();
+        const std::string rows = drawn.text();
+        std::size_t at = 0;
+        for (int y = 0; y < drawn.height(); ++y) {
+            const std::size_t end = rows.find('\n', at);
+            const Style style = drawn.at(0, y).style;
+            if (style == Style::Selected || style == Style::SelectedDim)
+                return rows.substr(at, end - at);
+            at = end + 1;
+        }
+        return "";
+    }
+    void resize(Size size) { size_ = size; }
+
+    Screen& screen() { return screen_; }
+
+private:
+    void refresh_detail() {
+        if (const auto query = screen_.detail_query())
+            screen_.update_detail(sample_machine(seconds_).snapshot());
+    }
+
+    Size size_;
+    Charset charset_;
+    SampleStacks stacks_;
+    SampleUsers users_;
+    Screen screen_;
+    std::uint64_t seconds_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("screens look as recorded") {
+    struct Case {
+        const char* name;
+        Size size;
+        Charset charset;
+        bool pane;
+    };
+    const auto [name, size, charset, pane] = GENERATE(values<Case>({
+        {"table-80x24", {80, 24}, Charset::Utf8, false},
+        {"table-120x40", {120, 40}, Charset::Utf8, false},
+        {"table-40x10", {40, 10}, Charset::Ascii, false},
+        {"table-60x16", {60, 16}, Charset::Utf8, false},
+        {"pane-80x24", {80, 24}, Charset::Utf8, true},
+        {"pane-120x40", {120, 40}, Charset::Ascii, true},
+        {"pane-40x10", {40, 10}, Charset::Utf8, true},
+    }));
+    Driver driver(size, charset);
+    driver.refresh(12);
+    if (pane) {
+        driver.press(key(U'/'));
+        driver.type("1200");
+        driver.press(key(KeyCode::Enter));
+        driver.press(key(KeyCode::Enter));
+    }
+    check_golden(std::string(name) + ".txt", driver.text());
+    if (size == Size{80, 24})
+        check_golden(std::string(name) + ".styles.txt", driver.canvas().styles());
+}
+
+TEST_CASE("overlays look as recorded") {
+    Driver driver;
+    SECTION("help") {
+        driver.press(key(KeyCode::F1));
+        check_golden("help-80x24.txt", driver.text());
+        driver.press(key(KeyCode::End));
+        check_golden("help-end-80x24.txt", driver.text());
+        driver.press(key(U'q'));
+        CHECK_THAT(driver.text(), has_text("F10Quit"));
+    }
+    SECTION("sort menu") {
+        driver.press(key(KeyCode::F6));
+        check_golden("sort-menu-80x24.txt", driver.text());
+    }
+    SECTION("sort menu on a low terminal follows the choice") {
+        driver.resize({40, 8});
+        driver.press(key(KeyCode::F6));
+        driver.press(key(KeyCode::End));
+        CHECK_THAT(driver.text(), has_text(" COMMAND "));
+    }
+    SECTION("losses") {
+        SnapshotBuilder builder = sample_machine(13);
+        builder.header.lost[LT_LOST_entry_limit] = 1'234;
+        builder.header.lost[LT_LOST_NR] = 5;  // of a newer module
+        driver.screen().update(builder.snapshot(), driver.screen().query());
+        CHECK_THAT(driver.text(),
+                   has_text("LOST: entry_limit 1,234, cause_" + std::to_string(LT_LOST_NR) + " 5"));
+    }
+    SECTION("too small") {
+        driver.resize({39, 10});
+        CHECK_THAT(driver.text(), has_text("terminal too small: 39x10"));
+        driver.resize({1, 1});
+        CHECK(driver.text() == "t\n");
+        driver.resize({0, 0});
+        CHECK(driver.text().empty());
+    }
+}
+
+TEST_CASE("the selection follows the task, not the row") {
+    Driver driver;
+    driver.press(key(KeyCode::Down));
+    driver.press(key(KeyCode::Down));
+    const std::string before = driver.selected();
+    driver.press(key(U'I'));
+    CHECK(driver.selected() == before);
+    driver.press(key(U'N'));
+    CHECK(driver.selected() == before);
+}
+
+TEST_CASE("until a task is selected, the first row is") {
+    Driver driver;
+    CHECK_THAT(driver.selected(), has_text("kworker"));
+    driver.press(key(U'O'));
+    CHECK_THAT(driver.selected(), has_text("evil"));
+    driver.press(key(KeyCode::End));
+    driver.press(key(KeyCode::Home));
+    driver.press(key(U'M'));
+    CHECK_THAT(driver.selected(), has_text("evil"));
+}
+
+TEST_CASE("moving stays within the rows") {
+    Driver driver;
+    driver.press(key(KeyCode::Up));
+    CHECK_THAT(driver.selected(), has_text("kworker"));
+    for (int i = 0; i < 50; ++i)
+        driver.press(key(U'j'));
+    CHECK_THAT(driver.selected(), has_text("brief"));
+    driver.press(key(KeyCode::PageDown));
+    CHECK_THAT(driver.selected(), has_text("brief"));
+    driver.press(key(KeyCode::PageUp));
+    CHECK_THAT(driver.selected(), has_text("kworker"));
+}
+
+TEST_CASE("letters hide kernel threads, exited tasks, idle tasks") {
+    Driver driver;
+    driver.press(key(U'K'));
+    CHECK_THAT(driver.text(), !has_text("kworker") && has_text("no kernel threads"));
+    driver.press(key(U'X'));
+    CHECK_THAT(driver.text(), !has_text("brief") && !has_text("cc1plus"));
+    driver.refresh(11);
+    driver.press(key(U'i'));
+    CHECK_THAT(driver.text(), !has_text("evil") && has_text("nginx") && has_text("no idle"));
+    driver.press(key(U'K'));
+    CHECK_THAT(driver.text(), has_text("kworker"));
+}
+
+TEST_CASE("the filter narrows as it is typed and is kept by Enter, undone by Esc") {
+    Driver driver;
+    driver.press(key(KeyCode::F4));
+    driver.type("nginx|bufferpool");
+    CHECK_THAT(driver.text(), has_text("Filter: nginx|bufferpool_"));
+    CHECK_THAT(driver.text(), has_text("4 of 9 shown"));
+    driver.press(key(KeyCode::Enter));
+    CHECK_THAT(driver.text(), has_text("filter nginx|bufferpool"));
+
+    driver.press(key(U'\\'));
+    driver.type("zzz");
+    CHECK_THAT(driver.text(), has_text("0 of 9 shown") || has_text("1 of 9 shown"));
+    driver.press(key(KeyCode::Escape));
+    CHECK_THAT(driver.text(), has_text("4 of 9 shown"));
+    driver.press(key(KeyCode::Escape));
+    CHECK_THAT(driver.text(), has_text("9 of 9 shown"));
+}
+
+TEST_CASE("with nothing shown every key is harmless") {
+    Driver driver;
+    driver.press(key(KeyCode::F4));
+    driver.type("no such task");
+    driver.press(key(KeyCode::Enter));
+    for (const Key pressed : {key(KeyCode::Down), key(KeyCode::End), key(KeyCode::PageUp),
+                              key(KeyCode::Enter), key(KeyCode::Tab), key(U'n')}) {
+        driver.press(pressed);
+        CHECK_THAT(driver.text(), has_text("0 of 9 shown"));
+    }
+}
+
+TEST_CASE("search goes to the next row that holds the word, and around") {
+    Driver driver;
+    driver.press(key(U'/'));
+    driver.type("DB-w");
+    CHECK_THAT(driver.selected(), has_text("db-worker/2"));
+    driver.press(key(KeyCode::F3));
+    CHECK_THAT(driver.selected(), has_text("db-worker/1"));
+    driver.press(key(KeyCode::Enter));
+    driver.press(key(U'n'));
+    CHECK_THAT(driver.selected(), has_text("db-worker/2"));
+    driver.press(key(KeyCode::F3));
+    driver.type("nowhere");
+    CHECK_THAT(driver.text(), has_text("nothing holds \"nowhere\""));
+}
+
+TEST_CASE("the sort column is chosen by letter, by neighbour, by menu") {
+    Driver driver;
+    driver.press(key(U'R'));
+    CHECK_THAT(driver.text(), has_text("Sorted by RUNQ"));
+    driver.press(key(U'<'));
+    CHECK_THAT(driver.text(), has_text("Sorted by SLP/s"));
+    driver.press(key(U'>'));
+    driver.press(key(U'>'));
+    CHECK_THAT(driver.text(), has_text("Sorted by TOP FRAME"));
+    driver.press(key(KeyCode::F6));
+    driver.press(key(KeyCode::Home));
+    CHECK(driver.press(key(KeyCode::Enter)).refresh);
+    CHECK_THAT(driver.text(), has_text("Sorted by PID"));
+    CHECK(driver.screen().query().sort == LT_SORT_PID);
+    driver.press(key(U'I'));
+    CHECK_THAT(driver.text(), has_text("Sorted by PID inverted"));
+}
+
+TEST_CASE("the pane follows the selection; Tab gives it the keys; Esc closes it") {
+    Driver driver({100, 30});
+    driver.press(key(U'/'));
+    driver.type("db-worker/2");
+    driver.press(key(KeyCode::Enter));
+    driver.press(key(KeyCode::Enter));
+    CHECK_THAT(driver.text(), has_text("1202 db-worker/2 (process 1200), postgres"));
+    CHECK_THAT(driver.text(), has_text("buffer_pool.cc:210"));
+
+    driver.press(key(KeyCode::Down));
+    CHECK_THAT(driver.text(), has_text("1201 db-worker/1 (process 1200)"));
+    driver.press(key(KeyCode::Tab));
+    driver.press(key(KeyCode::Down));
+    CHECK_THAT(driver.text(), has_text("1201 db-worker/1 (process 1200)"));
+    CHECK_THAT(driver.text(), has_text("ext4_file_read_iter+0x10 [ext4]"));
+    driver.press(key(KeyCode::End));
+    CHECK_THAT(driver.text(), has_text("no room for these stacks"));
+    driver.press(key(KeyCode::Escape));
+    CHECK_THAT(driver.text(), !has_text("SHARE"));
+    CHECK(!driver.screen().detail_query());
+}
+
+TEST_CASE("a pane whose lines do not fit scrolls, also sideways") {
+    Driver driver({60, 22});
+    driver.press(key(U'/'));
+    driver.type("1200");
+    driver.press(key(KeyCode::Enter));
+    driver.press(key(KeyCode::Enter));
+    driver.press(key(KeyCode::Tab));
+    CHECK_THAT(driver.text(), !has_text("worker_main"));
+    driver.press(key(KeyCode::PageDown));
+    CHECK_THAT(driver.text(), has_text("worker_main"));
+    for (int i = 0; i < 9; ++i)
+        driver.press(key(KeyCode::PageDown));
+    CHECK_THAT(driver.text(), has_text("[other]"));
+    for (int i = 0; i < 9; ++i)
+        driver.press(key(KeyCode::PageUp));
+    for (int i = 0; i < 4; ++i)
+        driver.press(key(KeyCode::Right));
+    CHECK_THAT(driver.text(), !has_text("kernel schedule"));
+    for (int i = 0; i < 9; ++i)
+        driver.press(key(KeyCode::Left));
+    CHECK_THAT(driver.text(), has_text("kernel schedule"));
+}
+
+TEST_CASE("the pane asks for one task, or for what holds its record") {
+    Driver driver;
+    driver.press(key(U'/'));
+    driver.type("cc1plus");
+    driver.press(key(KeyCode::Enter));
+    driver.press(key(KeyCode::Enter));
+    REQUIRE(driver.screen().detail_query());
+    CHECK(driver.screen().detail_query()->pids == std::vector<std::uint32_t>{1500});
+    CHECK(driver.screen().detail_query()->traces == LT_TRACES_ALL);
+}
+
+TEST_CASE("the delay is asked for and checked") {
+    Driver driver;
+    driver.press(key(U'd'));
+    driver.type("0.5");
+    driver.press(key(KeyCode::Enter));
+    CHECK(driver.screen().delay() == std::chrono::milliseconds(500));
+    driver.press(key(U's'));
+    driver.type("zero");
+    driver.press(key(KeyCode::Enter));
+    CHECK_THAT(driver.text(), has_text("give seconds from 0.1 to 3600"));
+    CHECK(driver.screen().delay() == std::chrono::milliseconds(500));
+}
+
+TEST_CASE("a reset is asked about") {
+    Driver driver;
+    driver.press(key(U'r'));
+    CHECK_THAT(driver.text(), has_text("Reset all figures, for everybody? (y/n)"));
+    CHECK(!driver.press(key(U'n')).reset);
+    driver.press(key(U'r'));
+    CHECK(!driver.press(key(KeyCode::Escape)).reset);
+    driver.press(key(U'r'));
+    CHECK(driver.press(key(U'y')).reset);
+    CHECK_THAT(driver.text(), has_text("F10Quit"));
+}
+
+TEST_CASE("a pause is shown and ends with a refresh") {
+    Driver driver;
+    CHECK(!driver.press(key(U' ')).refresh);
+    CHECK(driver.screen().paused());
+    CHECK_THAT(driver.text(), has_text("PAUSED"));
+    CHECK(driver.press(key(U'Z')).refresh);
+    CHECK(!driver.screen().paused());
+}
+
+TEST_CASE("quit keys quit") {
+    Driver driver;
+    CHECK(driver.press(key(U'q')).quit);
+    CHECK(driver.press(key(KeyCode::F10)).quit);
+    CHECK(!driver.press(key(U'1')).quit);
+}
+
+TEST_CASE("nothing hostile reaches a cell, whatever the charset") {
+    for (const Charset charset : {Charset::Ascii, Charset::Utf8}) {
+        Driver driver({120, 40}, charset);
+        driver.press(key(U'/'));
+        driver.type("2001");
+        driver.press(key(KeyCode::Enter));
+        driver.press(key(KeyCode::Enter));
+        const Canvas canvas = driver.canvas();
+        for (int y = 0; y < canvas.height(); ++y)
+            for (int x = 0; x < canvas.width(); ++x) {
+                const char32_t c = canvas.at(x, y).character;
+                REQUIRE((c == 0 || c >= 0x20));
+                REQUIRE((c < 0x7f || (charset == Charset::Utf8 && c > 0x9f)));
+            }
+        CHECK_THAT(canvas.text(), has_text("evil?[2J?"));
+    }
+}
+
+TEST_CASE("every column that fits is shown, the least telling go first") {
+    std::size_t before = 0;
+    for (int width = 40; width <= 200; ++width) {
+        const auto placed = place_columns(width, {});
+        int used = -1;
+        for (const PlacedColumn& one : placed)
+            used += one.width + 1;
+        CHECK(used <= width);
+        CHECK(placed.size() >= before);
+        before = placed.size();
+    }
+    CHECK(before == columns().size());
+}
+
+}  // namespace lattop::test
