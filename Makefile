@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The one door. Each target is a line here and a script or a CMake preset behind it; `make help` lists those with a ## line.
+
+PREFIX  ?= /usr/local
+DESTDIR ?=
+KERNEL  ?= 6.1
+# What make test-all runs, and how many guests at a time
+KERNELS ?= $(shell awk '!/^\#/ && NF { print $$1 }' tests/vm/kernels)
+JOBS    ?= 2
+release := $(shell uname -r)
+
+.DEFAULT_GOAL := all
+# Steps inside a target run in order, and each uses every core
+.NOTPARALLEL:
+.PHONY: all build run test unit sanitizers test-all check load unload install uninstall vm lint format clean help
+
+all: build ## build lattop, and the module when this kernel's headers are here
+	@if [ -e /lib/modules/$(release)/build/Makefile ]; then packaging/module build; \
+	else echo "module: no headers of this kernel ($(release)); make vm builds it for a guest's"; fi
+
+build: build/dev/build.ninja
+	@cmake --build --preset dev
+
+build/%/build.ninja: CMakeLists.txt CMakePresets.json
+	@packaging/setup build
+	@cmake --preset $* --log-level=WARNING
+
+run: ## install what is missing, build, open lattop: here, or in a guest
+	@packaging/run
+
+test: unit sanitizers ## unit tests, sanitizers, the guest suite on 6.1
+	@packaging/setup vm test
+	@tests/vm/suite --jobs $(JOBS) $(KERNEL)
+
+unit: build ## unit tests
+	@ctest --preset dev
+
+sanitizers: build/asan/build.ninja build/tsan/build.ninja ## unit tests under the sanitizers
+	@cmake --build --preset asan && ctest --preset asan
+	@cmake --build --preset tsan && ctest --preset tsan
+
+test-all: build ## the guest suite on every kernel of tests/vm/kernels (KERNELS='...' for some)
+	@packaging/setup vm test
+	@tests/vm/suite --jobs $(JOBS) $(KERNELS)
+
+check: unit ## build, unit tests, quick lint: under a minute
+	@packaging/setup vm lint
+	@packaging/lint --quick
+
+load: ## build the module for this kernel and load it (root; ARGS='hook=kprobe ...')
+	@packaging/module load $(ARGS)
+
+unload: ## unload it
+	@packaging/module unload
+
+install: build/release/build.ninja ## install lattop, man pages and the module (PREFIX, DESTDIR)
+	@cmake --build --preset release
+	@DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(PREFIX)
+	@packaging/install install "$(DESTDIR)" "$(PREFIX)"
+
+uninstall: ## take out what install put there
+	@packaging/install uninstall "$(DESTDIR)" "$(PREFIX)"
+
+vm: build ## a command in a guest: make vm KERNEL=6.1 CMD='...'; without CMD a shell
+	@packaging/setup vm
+	@tests/vm/run --kernel $(KERNEL) $(VMFLAGS) $(if $(CMD),-- sh -c '$(subst ','\'',$(CMD))')
+
+lint: build ## every linter: W=1, sparse, checkpatch, cppcheck, clang-tidy, clang-format, shellcheck
+	@packaging/setup vm lint
+	@packaging/lint
+
+format: ## clang-format what is C++
+	@packaging/setup lint
+	@git ls-files 'lattop/*.cc' 'lattop/*.h' 'unwind/*.cc' 'unwind/*.h' 'tests/unit/*.cc' 'tests/unit/*.h' | xargs clang-format -i
+
+clean: ## remove build/ (fetched kernels stay in ~/.cache/lattop)
+	rm -rf build
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
