@@ -119,14 +119,15 @@ u64 lt_others_runq(const struct lt_others *o, u64 now)
 void lt_sleep_begin(struct lt *lt, struct task_struct *p, unsigned int state, u64 now)
 {
 	struct lt_capture *c = this_cpu_ptr(lt->capture);
-	struct lt_shard *shard = lt_shard_of(lt, p->pid);
+	u32 pid = READ_ONCE(p->pid);
+	struct lt_shard *shard = lt_shard_of(lt, pid);
 	struct lt_task *t;
 	enum lt_lost cause;
 
 	lt_capture_current(lt, c);
 
 	raw_spin_lock(&shard->lock);
-	t = lt_task_get(lt, shard, p, &cause);
+	t = lt_task_get(lt, shard, p, pid, &cause);
 	if (likely(t)) {
 		if (unlikely(t->asleep)) {
 			lt_lose(lt, LT_LOST_order);
@@ -137,7 +138,7 @@ void lt_sleep_begin(struct lt *lt, struct task_struct *p, unsigned int state, u6
 		lt_account_begin(lt, t, lt_entry_get(lt, t, c), now);
 		lt_task_mark_dirty(shard, t);
 	} else {
-		lt_others_sleep(lt, shard, p->pid, now, cause);
+		lt_others_sleep(lt, shard, pid, now, cause);
 	}
 	raw_spin_unlock(&shard->lock);
 
@@ -145,23 +146,25 @@ void lt_sleep_begin(struct lt *lt, struct task_struct *p, unsigned int state, u6
 }
 
 /* p != current is runnable again, or was all the time. */
-void lt_wake(struct lt *lt, struct task_struct *p, u64 now)
+void lt_wake(struct lt *lt, struct task_struct *p)
 {
-	struct lt_shard *shard = lt_shard_of(lt, p->pid);
-	u64 slept = 0;
+	u32 pid = READ_ONCE(p->pid);
+	struct lt_shard *shard = lt_shard_of(lt, pid);
+	u64 now, slept = 0;
 	struct lt_task *t;
 	bool woke = false;
 
 	raw_spin_lock(&shard->lock);
-	t = lt_task_find(shard, p->pid, p->start_boottime);
+	now = lt_clock();	/* behind every snapshot that saw it asleep */
+	t = lt_task_find(shard, pid, p->start_boottime);
 	if (t && t->asleep) {
 		slept = lt_account_end(lt, t, now);
 		woke = true;
 		if (!lt_compat_task_on_cpu(p))
 			queue(t, now);
 		lt_task_mark_dirty(shard, t);
-	} else if (!t && others_wake(lt, shard, p->pid, now)) {
-		others_queue(lt, shard, p->pid, now);
+	} else if (!t && others_wake(lt, shard, pid, now) && !lt_compat_task_on_cpu(p)) {
+		others_queue(lt, shard, pid, now);
 	}
 	raw_spin_unlock(&shard->lock);
 
@@ -170,44 +173,51 @@ void lt_wake(struct lt *lt, struct task_struct *p, u64 now)
 }
 
 /* p was born and waits for its first CPU. */
-void lt_wake_new(struct lt *lt, struct task_struct *p, u64 now)
+void lt_wake_new(struct lt *lt, struct task_struct *p)
 {
-	struct lt_shard *shard = lt_shard_of(lt, p->pid);
+	u32 pid = READ_ONCE(p->pid);
+	struct lt_shard *shard = lt_shard_of(lt, pid);
 	struct lt_task *t;
 	enum lt_lost cause;
+	u64 now;
 
 	raw_spin_lock(&shard->lock);
-	t = lt_task_get(lt, shard, p, &cause);
+	now = lt_clock();
+	t = lt_task_get(lt, shard, p, pid, &cause);
 	if (likely(t))
 		queue(t, now);
 	else
-		others_queue(lt, shard, p->pid, now);
+		others_queue(lt, shard, pid, now);
 	raw_spin_unlock(&shard->lock);
 }
 
-/* prev leaves the CPU and stays runnable. */
+/* prev leaves the CPU and stays runnable. It was running: what it waited for before is past. */
 void lt_preempted(struct lt *lt, struct task_struct *prev, u64 now)
 {
-	struct lt_shard *shard = lt_shard_of(lt, prev->pid);
+	u32 pid = READ_ONCE(prev->pid);
+	struct lt_shard *shard = lt_shard_of(lt, pid);
 	struct lt_task *t;
 	enum lt_lost cause;
 
 	raw_spin_lock(&shard->lock);
-	t = lt_task_get(lt, shard, prev, &cause);
-	if (likely(t))
-		queue(t, now);
-	else
-		others_queue(lt, shard, prev->pid, now);
+	t = lt_task_get(lt, shard, prev, pid, &cause);
+	if (likely(t)) {
+		t->queued = true;
+		t->queued_since_ns = now;
+	} else {
+		others_queue(lt, shard, pid, now);
+	}
 	raw_spin_unlock(&shard->lock);
 }
 
 void lt_switch_in(struct lt *lt, struct task_struct *next, u64 now)
 {
-	struct lt_shard *shard = lt_shard_of(lt, next->pid);
+	u32 pid = READ_ONCE(next->pid);
+	struct lt_shard *shard = lt_shard_of(lt, pid);
 	struct lt_task *t;
 
 	raw_spin_lock(&shard->lock);
-	t = lt_task_find(shard, next->pid, next->start_boottime);
+	t = lt_task_find(shard, pid, next->start_boottime);
 	if (likely(t)) {
 		if (unlikely(t->asleep)) {
 			lt_lose(lt, LT_LOST_order);
@@ -221,20 +231,21 @@ void lt_switch_in(struct lt *lt, struct task_struct *next, u64 now)
 			t->runs++;
 		}
 	} else {
-		if (unlikely(others_wake(lt, shard, next->pid, now)))
+		if (unlikely(others_wake(lt, shard, pid, now)))
 			lt_lose(lt, LT_LOST_order);
-		others_run(lt, shard, next->pid, now);
+		others_run(lt, shard, pid, now);
 	}
 	raw_spin_unlock(&shard->lock);
 }
 
 void lt_task_dead(struct lt *lt, struct task_struct *p, u64 now)
 {
-	struct lt_shard *shard = lt_shard_of(lt, p->pid);
+	u32 pid = READ_ONCE(p->pid);
+	struct lt_shard *shard = lt_shard_of(lt, pid);
 	struct lt_task *t;
 
 	raw_spin_lock(&shard->lock);
-	t = lt_task_find(shard, p->pid, p->start_boottime);
+	t = lt_task_find(shard, pid, p->start_boottime);
 	if (likely(t)) {
 		if (unlikely(t->asleep)) {
 			lt_lose(lt, LT_LOST_order);
@@ -242,8 +253,8 @@ void lt_task_dead(struct lt *lt, struct task_struct *p, u64 now)
 		}
 		lt_task_mark_exited(lt, shard, t, now);
 	} else {
-		others_run(lt, shard, p->pid, now);
-		others_wake(lt, shard, p->pid, now);
+		others_run(lt, shard, pid, now);
+		others_wake(lt, shard, pid, now);
 	}
 	raw_spin_unlock(&shard->lock);
 }

@@ -15,6 +15,7 @@
 #include <asm/unwind.h>
 
 #include "lattop.h"
+#include "row_step.h"
 
 enum {
 	/* A frame pointer further than this from sp is not one: main stacks are 8 MiB by default. */
@@ -41,8 +42,28 @@ static bool read_frame(unsigned long fp, bool compat, struct frame *f)
 	       !__get_user(f->ret, (unsigned long __user *)fp + 1);
 }
 
+/* A word of current's memory, in a hook: page faults are disabled. */
+int lt_arch_read_word(void *unused, u64 address, u64 *word)
+{
+	return address < TASK_SIZE_MAX - sizeof(*word) && !__get_user(*word, (u64 __user *)address);
+}
+
+/* Where p entered the kernel. p is current, or asleep and cannot leave meanwhile. */
+void lt_arch_user_frame(struct task_struct *p, struct lt_uframe *f, u32 *flags)
+{
+	struct pt_regs *regs = task_pt_regs(p);
+
+	f->pc = regs->ip;
+	f->sp = regs->sp;
+	f->bp = regs->bp;
+	f->exact = LT_ROW_EXACT;
+	if (!user_64bit_mode(regs))
+		*flags |= LT_TR_COMPAT;
+}
+
 /*
- * current's user stack by frame pointer, innermost first. Hook context. Frames
+ * current's user stack by frame pointer, innermost first. Hook context, page
+ * faults disabled. Frames
  * of code built without frame pointers are missed, which is why such a trace
  * is never called complete.
  */
@@ -60,7 +81,6 @@ unsigned int lt_arch_stack_user(unsigned long *frames, unsigned int max, u32 *fl
 		return 0;
 	frames[n++] = regs->ip;
 
-	pagefault_disable();
 	while (fp >= sp && fp - sp < FP_REACH_BYTES && !(fp & (word - 1)) &&
 	       fp < TASK_SIZE_MAX - 2 * word) {
 		if (!read_frame(fp, compat, &f)) {
@@ -78,18 +98,7 @@ unsigned int lt_arch_stack_user(unsigned long *frames, unsigned int max, u32 *fl
 			break;
 		fp = f.next;
 	}
-	pagefault_enable();
 	return n;
-}
-
-/* Where p, asleep, entered the kernel. */
-unsigned long lt_arch_user_pc(struct task_struct *p, u32 *flags)
-{
-	struct pt_regs *regs = task_pt_regs(p);
-
-	if (!user_64bit_mode(regs))
-		*flags |= LT_TR_COMPAT;
-	return regs->ip;
 }
 
 /* The system call p is in, -1 when it entered the kernel otherwise. */

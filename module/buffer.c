@@ -11,6 +11,8 @@
 
 #include "buffer.h"
 
+#define LT_BUFFER_MAX	(1UL << 30)	/* bytes; kvmalloc gives no more than 2 GiB */
+
 int lt_buffer_reserve(struct lt_buffer *b, size_t more)
 {
 	size_t room = max_t(size_t, b->room, 4096);
@@ -20,7 +22,7 @@ int lt_buffer_reserve(struct lt_buffer *b, size_t more)
 		return b->err;
 	while (room - b->len < more)
 		room *= 2;
-	data = kvmalloc(room, GFP_KERNEL_ACCOUNT);
+	data = room <= LT_BUFFER_MAX ? kvmalloc(room, GFP_KERNEL_ACCOUNT | __GFP_NOWARN) : NULL;
 	if (!data) {
 		b->err = -ENOMEM;
 		return b->err;

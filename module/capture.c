@@ -14,8 +14,11 @@
 #include <linux/kprobes.h>
 #include <linux/percpu.h>
 #include <linux/stacktrace.h>
+#include <linux/uaccess.h>
 
+#include "compat/task.h"
 #include "lattop.h"
+#include "rows.h"
 
 /* Drops frames up to and including __schedule's. */
 static void trim(struct lt *lt, struct lt_capture *c, unsigned int n)
@@ -36,9 +39,41 @@ static void trim(struct lt *lt, struct lt_capture *c, unsigned int n)
 	}
 }
 
+static void lose_user(struct lt *lt, u32 flags)
+{
+	if (flags & LT_TR_USER_CUT)
+		lt_lose(lt, LT_LOST_user_cut);
+	if (flags & LT_TR_USER_FAULT)
+		lt_lose(lt, LT_LOST_user_fault);
+	if (flags & LT_TR_MISS)
+		lt_lose(lt, LT_LOST_user_miss);
+	if (flags & LT_TR_CANNOT)
+		lt_lose(lt, LT_LOST_user_cannot);
+}
+
+/* By learned rows where there are any for this address space, else by frame pointer. */
+static void capture_user(struct lt *lt, struct lt_capture *c)
+{
+	unsigned long *frames = &c->frames[c->first + c->nr_kernel];
+	struct lt_space *space = lt_space_find(lt, current->mm);
+	struct lt_uframe f;
+
+	lt_arch_user_frame(current, &f, &c->flags);
+	pagefault_disable();
+	if (space && !(c->flags & LT_TR_COMPAT))
+		c->nr_user = lt_rows_walk(space, &f, frames, lt->user_depth, &c->flags,
+					  lt_arch_read_word, NULL);
+	else
+		c->nr_user = lt_arch_stack_user(frames, lt->user_depth, &c->flags);
+	pagefault_enable();
+	if (lt_resolved(lt) && (c->flags & LT_TR_MISS || (!space && !(c->flags & LT_TR_COMPAT))))
+		lt_miss(lt, current, &f);
+	if (unlikely(!(c->flags & LT_TR_COMPLETE)))
+		lose_user(lt, c->flags);
+}
+
 void lt_capture_current(struct lt *lt, struct lt_capture *c)
 {
-	unsigned long *user;
 	unsigned int n;
 
 	c->flags = 0;
@@ -49,21 +84,18 @@ void lt_capture_current(struct lt *lt, struct lt_capture *c)
 	if (unlikely(c->flags & LT_TR_KERNEL_CUT))
 		lt_lose(lt, LT_LOST_kernel_cut);
 
-	if (!current->mm || current->flags & (PF_KTHREAD | PF_IO_WORKER)) {
+	/* in execve the registers are the old program's, the memory already the new one's */
+	if (lt_compat_no_user(current) || current->in_execve) {
 		c->flags |= LT_TR_NO_USER | LT_TR_COMPLETE;
 		return;
 	}
 	c->syscall = lt_arch_syscall(current);
-	user = &c->frames[c->first + c->nr_kernel];
-	c->nr_user = lt_arch_stack_user(user, lt->user_depth, &c->flags);
-	if (c->flags & LT_TR_USER_CUT)
-		lt_lose(lt, LT_LOST_user_cut);
-	if (c->flags & LT_TR_USER_FAULT)
-		lt_lose(lt, LT_LOST_user_fault);
+	capture_user(lt, c);
 }
 
 void lt_capture_asleep(struct lt *lt, struct lt_capture *c, struct task_struct *p)
 {
+	struct lt_uframe f;
 	unsigned int n;
 
 	c->flags = LT_TR_SEEDED;
@@ -71,15 +103,14 @@ void lt_capture_asleep(struct lt *lt, struct lt_capture *c, struct task_struct *
 	c->syscall = -1;
 	n = lt_arch_stack_asleep(p, c->frames, LT_SKIP_FRAMES + lt->kernel_depth + 1);
 	trim(lt, c, n);
-	if (!p->mm || p->flags & (PF_KTHREAD | PF_IO_WORKER)) {
+	if (lt_compat_no_user(p) || p->in_execve) {
 		c->flags |= LT_TR_NO_USER | LT_TR_COMPLETE;
 		return;
 	}
 	c->syscall = lt_arch_syscall(p);
-	if (lt->user_depth) {
-		c->frames[c->first + c->nr_kernel] = lt_arch_user_pc(p, &c->flags);
-		c->nr_user = 1;
-	}
+	lt_arch_user_frame(p, &f, &c->flags);
+	if (lt->user_depth)
+		c->frames[c->first + c->nr_kernel + c->nr_user++] = f.pc;
 }
 
 /* Finds the text of __schedule: a disabled kprobe on it has its address, %pS its size. */

@@ -96,6 +96,7 @@ static void narrow_creds(struct lt_creds *to, const struct lt_creds *from)
 	    !gid_eq(to->egid, from->egid) || !gid_eq(to->sgid, from->sgid) ||
 	    !from->dumpable)
 		to->dumpable = false;
+	to->privileged |= from->privileged;
 }
 
 static void merge(struct lt *lt, struct lt_task *t)
@@ -112,11 +113,16 @@ static bool scarce(int used, unsigned int limit)
 	return used > 0 && used >= limit - limit / 8;
 }
 
+static bool short_of_entries(const struct lt *lt)
+{
+	return scarce(atomic_read(&lt->entry_pool.in_use), lt->entry_pool.max) ||
+	       scarce(atomic_read(&lt->nr_traces), lt->max_traces);
+}
+
 static bool short_of_room(const struct lt *lt)
 {
 	return scarce(atomic_read(&lt->task_pool.in_use), lt->task_pool.max) ||
-	       scarce(atomic_read(&lt->entry_pool.in_use), lt->entry_pool.max) ||
-	       scarce(atomic_read(&lt->nr_traces), lt->max_traces);
+	       short_of_entries(lt);
 }
 
 static bool due(const struct lt *lt, const struct lt_task *t, u64 now)
@@ -187,7 +193,7 @@ void lt_exited_retire(struct lt *lt)
 		} while (n == RETIRE_BATCH);
 	}
 	while (lt->nr_exited_procs > lt->retain_exited ||
-	       (lt->nr_exited_procs && short_of_room(lt)))
+	       (lt->nr_exited_procs && short_of_entries(lt)))
 		drop_oldest_aggregate(lt);
 }
 

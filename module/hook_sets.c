@@ -52,7 +52,7 @@ static void on_sched_wakeup(void *data, struct task_struct *p)
 	struct lt *lt = data;
 
 	if (on(lt) && p != current)
-		lt_wake(lt, p, lt_clock());
+		lt_wake(lt, p);
 }
 
 static void on_sched_wakeup_new(void *data, struct task_struct *p)
@@ -60,7 +60,7 @@ static void on_sched_wakeup_new(void *data, struct task_struct *p)
 	struct lt *lt = data;
 
 	if (on(lt))
-		lt_wake_new(lt, p, lt_clock());
+		lt_wake_new(lt, p);
 }
 
 const struct lt_hook_set lt_hook_tracepoints = {
@@ -82,17 +82,20 @@ static int on_dequeue(struct kprobe *kp, struct pt_regs *regs)
 	int flags = regs_get_kernel_argument(regs, 2);
 	struct lt_capture *c;
 	unsigned int state;
+	u64 now;
 
 	/* Only current blocks; anything else taken off a runqueue moves or changes. */
 	if (!on(lt) || !(flags & LT_DEQUEUE_SLEEP) || p != current)
 		return 0;
-	state = lt_compat_task_state(p);
-	if (state & TASK_DEAD)
-		return 0;
 	c = this_cpu_ptr(lt->capture);
+	c->sleeper = NULL;
+	state = lt_compat_task_state(p);
+	if (!state || state & TASK_DEAD)
+		return 0;
+	now = lt_clock();
+	lt_sleep_begin(lt, p, state, now);
 	c->sleeper = p;
-	c->sleep_ns = lt_clock();
-	lt_sleep_begin(lt, p, state, c->sleep_ns);
+	c->cost_ns = lt_clock() - now;
 	return 0;
 }
 
@@ -104,7 +107,7 @@ static int on_enqueue(struct kprobe *kp, struct pt_regs *regs)
 	int flags = regs_get_kernel_argument(regs, 2);
 
 	if (on(lt) && flags & (LT_ENQUEUE_WAKEUP | LT_ENQUEUE_DELAYED))
-		lt_wake(lt, p, lt_clock());
+		lt_wake(lt, p);
 	return 0;
 }
 
@@ -114,28 +117,28 @@ static int on_ttwu(struct kprobe *kp, struct pt_regs *regs)
 	struct lt *lt = lt_kprobe_owner(kp);
 
 	if (on(lt))
-		lt_wake(lt, (void *)regs_get_kernel_argument(regs, 1), lt_clock());
-	return 0;
-}
-
-/* (p, ...): a new task is about to be put on a runqueue. */
-static int on_wake_up_new(struct kprobe *kp, struct pt_regs *regs)
-{
-	struct lt *lt = lt_kprobe_owner(kp);
-	unsigned long flags;
-
-	if (on(lt)) {
-		local_irq_save(flags);
-		lt_wake_new(lt, (void *)regs_get_kernel_argument(regs, 0), lt_clock());
-		local_irq_restore(flags);
-	}
+		lt_wake(lt, (void *)regs_get_kernel_argument(regs, 1));
 	return 0;
 }
 
 /*
- * (prev): runs in the task switched to, prev still pinned to this CPU. The
- * switch began when prev blocked, where it did: what the hook there took (the
- * unwind) is no run-queue delay of the next, and the kernel does not count it.
+ * (p): called for a new task that is about to be put on its first runqueue, by
+ * wake_up_new_task alone, and unlike that under the runqueue's lock: a kprobe
+ * that an interrupt can come into would make the kernel skip those in it.
+ */
+static int on_new_task(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct lt *lt = lt_kprobe_owner(kp);
+
+	if (on(lt))
+		lt_wake_new(lt, (void *)regs_get_kernel_argument(regs, 0));
+	return 0;
+}
+
+/*
+ * (prev): runs in the task switched to, prev still pinned to this CPU. Where
+ * prev blocked, what the hook for that took (the unwind) is no run-queue delay
+ * of the next: the kernel's clock for the switch was read before.
  */
 static int on_finish_switch(struct kprobe *kp, struct pt_regs *regs)
 {
@@ -147,7 +150,9 @@ static int on_finish_switch(struct kprobe *kp, struct pt_regs *regs)
 	if (!on(lt))
 		return 0;
 	c = this_cpu_ptr(lt->capture);
-	now = c->sleeper == prev ? c->sleep_ns : lt_clock();
+	now = lt_clock();
+	if (c->sleeper == prev && lt_compat_task_blocked(prev))
+		now -= c->cost_ns;
 	c->sleeper = NULL;
 	if (likely(prev->pid)) {
 		if (unlikely(lt_compat_task_state(prev) & TASK_DEAD))
@@ -163,7 +168,7 @@ static int on_finish_switch(struct kprobe *kp, struct pt_regs *regs)
 #define LT_SWITCHES								\
 	{ .symbol = "finish_task_switch", .alias = "finish_task_switch.isra.0",	\
 	  .kprobe = on_finish_switch },						\
-	{ .symbol = "wake_up_new_task", .kprobe = on_wake_up_new }
+	{ .symbol = "post_init_entity_util_avg", .kprobe = on_new_task }
 
 #define LT_DEQUEUE_CLASSES							\
 	{ .symbol = "dequeue_task_fair", .kprobe = on_dequeue },		\

@@ -86,6 +86,18 @@ static int attach_kprobe(struct probe *p, const struct lt_hook_probe *def)
 	return err;
 }
 
+/* Times the kernel skipped one of our kprobes; what it would have seen was not seen. */
+u64 lt_hooks_missed(struct lt *lt)
+{
+	u64 missed = 0;
+	int i;
+
+	for (i = 0; i < LT_HOOK_PROBES; i++)
+		if (lt->hooks->probe[i].kprobed)
+			missed += READ_ONCE(lt->hooks->probe[i].kp.nmissed);
+	return missed;
+}
+
 static void detach(struct lt *lt)
 {
 	struct lt_hooks *h = lt->hooks;
@@ -143,6 +155,7 @@ static int attach(struct lt *lt, const struct lt_hook_set *set)
 		}
 	}
 	name_hooks(lt, set);
+	lt->by_kprobes = set != &lt_hook_tracepoints;
 	synchronize_rcu();
 	WRITE_ONCE(lt->enabled, true);
 	return 0;

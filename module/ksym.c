@@ -6,7 +6,7 @@
  *
  * Two red-black trees: by address (what a trace holds) and by function (what a
  * snapshot names once). When a module goes its addresses may come back as
- * something else, so both are emptied then, and when they hold MAX_KSYMS.
+ * something else, so both are emptied when one comes or goes, and when they hold MAX_KSYMS.
  */
 #include <linux/kallsyms.h>
 #include <linux/module.h>
@@ -29,7 +29,7 @@ static bool modules_changed;
 
 static int module_event(struct notifier_block *nb, unsigned long event, void *data)
 {
-	if (event == MODULE_STATE_GOING)
+	if (event == MODULE_STATE_GOING || event == MODULE_STATE_COMING)
 		WRITE_ONCE(modules_changed, true);
 	return NOTIFY_DONE;
 }

@@ -31,13 +31,16 @@
 enum {
 	LT_SHARD_BITS		= 8,
 	LT_SHARDS		= 1 << LT_SHARD_BITS,
-	LT_TRACE_HASH_BITS	= 14,
+	LT_TRACE_HASH_BITS_MIN	= 8,
+	LT_TRACE_HASH_BITS_MAX	= 20,
 	LT_TRACE_LOCKS		= 256,
 	LT_INLINE_BUCKET_BITS	= 2,
 	LT_SKIP_FRAMES		= 16,	/* of the hooks themselves, above __schedule */
 	LT_KERNEL_DEPTH_MAX	= 127,
 	LT_USER_DEPTH_MAX	= 1024,
 	LT_TRACE_CLASSES	= 3,
+	LT_SPACE_HASH_BITS	= 10,
+	LT_RECENT_MISSES	= 1024,
 };
 
 struct task_struct;
@@ -90,7 +93,7 @@ struct lt_capture {
 	s32 syscall;
 	u32 flags;
 	const struct task_struct *sleeper;	/* hook_sets.c: who blocked on this CPU last, */
-	u64 sleep_ns;				/* and when */
+	u64 cost_ns;				/* and what the hook for that took */
 	unsigned long frames[LT_SKIP_FRAMES + LT_KERNEL_DEPTH_MAX + 1 + LT_USER_DEPTH_MAX];
 };
 
@@ -110,6 +113,7 @@ struct lt_creds {
 	kuid_t uid, euid, suid;
 	kgid_t gid, egid, sgid;
 	bool dumpable;
+	bool privileged;	/* held capabilities, or lived in another user namespace */
 };
 
 /*
@@ -154,7 +158,6 @@ struct lt_task {
 	struct llist_node wants_buckets_node;
 	u64 exit_ns;
 	u64 leader_start_ns;
-	const struct cred *cred_seen;	/* compared, never followed */
 	struct lt_creds creds;
 
 	/* lt->mutex */
@@ -195,6 +198,7 @@ struct lt_hooks;
 struct lt {
 	/* set before hooks run, constant afterwards */
 	bool enabled;
+	bool by_kprobes;
 	unsigned int kernel_depth, user_depth;
 	unsigned int max_traces, max_traces_per_task;
 	unsigned int retain_exited;
@@ -212,6 +216,8 @@ struct lt {
 
 	struct hlist_head *trace_buckets;
 	struct lt_trace_bucket_lock *trace_locks;
+	unsigned int trace_hash_bits;
+	u32 trace_seed;
 	atomic64_t trace_ids;
 	atomic_t nr_traces;
 
@@ -220,10 +226,29 @@ struct lt {
 	struct lt_pool trace_pool[LT_TRACE_CLASSES];
 	unsigned int trace_class_frames[LT_TRACE_CLASSES];
 
+	/* learned rows: rows.c */
+	struct hlist_head *spaces;	/* by mm; read under RCU */
+	spinlock_t spaces_lock;		/* who is in it, their tables; taken in MMU notifiers */
+	struct mutex rows_mutex;	/* one teaches at a time */
+	struct list_head dead_spaces;
+	unsigned int nr_spaces, nr_rows, max_rows;
+	u64 row_bytes;
+
+	/* misses.c */
+	raw_spinlock_t miss_lock;
+	struct lt_miss *misses;		/* ring of LT_MAX_MISSES */
+	unsigned int miss_first, miss_nr;
+	u64 recent_misses[LT_RECENT_MISSES];
+	atomic_t nr_resolvers;
+	struct list_head resolvers;	/* resolvers_lock */
+	spinlock_t resolvers_lock;
+	struct irq_work miss_kick;
+
 	struct irq_work kick;
 	struct llist_head wants_buckets;
 	struct workqueue_struct *wq;
-	struct delayed_work work;
+	struct work_struct refill;
+	struct delayed_work upkeep;
 
 	/*
 	 * Readers and the worker, one at a time. Records, entries and traces
@@ -259,8 +284,8 @@ static inline u64 lt_ongoing(const struct lt_task *t, u64 now)
 
 /* account.c: hook context; now: lt_clock() when the hook was entered */
 void lt_sleep_begin(struct lt *lt, struct task_struct *p, unsigned int state, u64 now);
-void lt_wake(struct lt *lt, struct task_struct *p, u64 now);
-void lt_wake_new(struct lt *lt, struct task_struct *p, u64 now);
+void lt_wake(struct lt *lt, struct task_struct *p);
+void lt_wake_new(struct lt *lt, struct task_struct *p);
 void lt_switch_in(struct lt *lt, struct task_struct *next, u64 now);
 void lt_preempted(struct lt *lt, struct task_struct *prev, u64 now);
 void lt_task_dead(struct lt *lt, struct task_struct *p, u64 now);
@@ -275,7 +300,7 @@ u64 lt_others_runq(const struct lt_others *o, u64 now);
 struct lt_shard *lt_shard_of(struct lt *lt, u32 pid);
 struct lt_task *lt_task_find(struct lt_shard *shard, u32 pid, u64 start_ns);
 struct lt_task *lt_task_get(struct lt *lt, struct lt_shard *shard, struct task_struct *p,
-			    enum lt_lost *cause);
+			    u32 pid, enum lt_lost *cause);
 void lt_task_mark_dirty(struct lt_shard *shard, struct lt_task *t);
 void lt_task_mark_exited(struct lt *lt, struct lt_shard *shard, struct lt_task *t, u64 now);
 void lt_task_init(struct lt_task *t, u8 kind);
@@ -309,9 +334,11 @@ int lt_capture_init(struct lt *lt);
 void lt_capture_exit(struct lt *lt);
 
 /* arch_x86.c */
+struct lt_uframe;
+void lt_arch_user_frame(struct task_struct *p, struct lt_uframe *f, u32 *flags);
+int lt_arch_read_word(void *unused, u64 address, u64 *word);
 unsigned int lt_arch_stack_asleep(struct task_struct *p, unsigned long *frames, unsigned int max);
 unsigned int lt_arch_stack_user(unsigned long *frames, unsigned int max, u32 *flags);
-unsigned long lt_arch_user_pc(struct task_struct *p, u32 *flags);
 int lt_arch_syscall(struct task_struct *p);
 
 /* lattree.c: lt->mutex */
@@ -356,6 +383,7 @@ void lt_worker_exit(struct lt *lt);
 /* hooks.c, hook_sets.c, selftest.c, seed.c */
 int lt_hooks_init(struct lt *lt);
 void lt_hooks_exit(struct lt *lt);
+u64 lt_hooks_missed(struct lt *lt);
 int lt_selftest(struct lt *lt);
 int lt_seed(struct lt *lt);
 void lt_forget_all(struct lt *lt);

@@ -4,12 +4,14 @@
  * unloads in the reverse order; README.md beside this file says where to read
  * on.
  */
+#include <linux/build_bug.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
 
 #include "lattop.h"
 #include "params.h"
+#include "rows.h"
 
 static struct lt lattop;
 
@@ -48,6 +50,8 @@ static const struct step {
 	{ "tasks",	lt_tasks_init,	lt_tasks_exit },
 	{ "exited",	lt_exited_init,	lt_exited_exit },
 	{ "ksyms",	lt_ksyms_init,	lt_ksyms_exit },
+	{ "rows",	lt_rows_init,	lt_rows_exit },
+	{ "misses",	lt_misses_init,	lt_misses_exit },
 	{ "worker",	lt_worker_init,	lt_worker_exit },
 	{ "hooks",	lt_hooks_init,	lt_hooks_exit },
 	{ "seed",	lt_seed,	nothing },
@@ -59,6 +63,18 @@ static void undo(struct lt *lt, int done)
 	while (done--)
 		steps[done].exit(lt);
 }
+
+/* User space has been compiled with these. */
+static_assert((int)LT_LOST_NR <= (int)LT_LOST_SLOTS && (int)LT_LIMIT_NR <= (int)LT_LIMIT_SLOTS);
+static_assert(sizeof(struct lt_query) == 48);
+static_assert(sizeof(struct lt_header) == 696);
+static_assert(sizeof(struct lt_task_rec) == 112);
+static_assert(sizeof(struct lt_entry_rec) == 368);
+static_assert(sizeof(struct lt_trace_rec) == 24);
+static_assert(sizeof(struct lt_row) == 24);
+static_assert(sizeof(struct lt_teach) == 48);
+static_assert(sizeof(struct lt_miss) == 48);
+static_assert(sizeof(struct lt_misses) == 24);
 
 static int __init lattop_init(void)
 {

@@ -8,6 +8,9 @@
  *	(max_tasks   + reserve) * sizeof(struct lt_task)	 ~ 0.9 KiB each
  *	(max_entries + reserve) * sizeof(struct lt_entry)	 ~ 0.4 KiB each
  *	(max_traces + 3 * reserve) * (64 + 8 * frames)		 ~ 0.3 KiB typically
+ *	max_rows * 21 to 86 (tables are a quarter to three quarters full)
+ *	+ 4 KiB for each process that has rows
+ *	+ retain_exited * sizeof(struct lt_task) for processes that ended
  *	+ 1 MiB of bitmaps + 10 KiB a CPU + 8 bytes per entry for hash tables
  *
  * used and memory_bytes in /proc/lattop say what is really held.
@@ -27,6 +30,7 @@ struct lt_params lt_params = {
 	.max_traces		= 32768,
 	.max_entries		= 65536,
 	.max_traces_per_task	= 512,
+	.max_rows		= 262144,
 	.kernel_depth		= 64,
 	.user_depth		= 127,
 	.retain_exited		= 1024,
@@ -75,7 +79,8 @@ static const struct kernel_param_ops range_ops = { .set = range_set, .get = rang
 LT_PARAM(max_tasks, 1, 1 << 22, "tasks with a record of their own (default 32768)");
 LT_PARAM(max_traces, 1, 1 << 22, "distinct call traces (default 32768)");
 LT_PARAM(max_entries, 1, 1 << 24, "(task, trace) pairs (default 65536)");
-LT_PARAM(max_traces_per_task, 1, 1 << 16, "traces of one task, the rest under [other] (default 512)");
+LT_PARAM(max_traces_per_task, 1, 1 << 12, "traces of one task, the rest under [other] (default 512)");
+LT_PARAM(max_rows, 64, 1 << 26, "learned rows for user stacks, of all processes (default 262144)");
 LT_PARAM(kernel_depth, 1, LT_KERNEL_DEPTH_MAX, "kernel frames of a trace (default 64)");
 LT_PARAM(user_depth, 0, LT_USER_DEPTH_MAX, "user frames of a trace, 0 for none (default 127)");
 LT_PARAM(retain_exited, 0, 1 << 22, "exited tasks kept apart before they merge (default 1024)");

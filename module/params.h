@@ -15,6 +15,7 @@ struct lt_params {
 	unsigned int max_traces;
 	unsigned int max_entries;
 	unsigned int max_traces_per_task;
+	unsigned int max_rows;
 	unsigned int kernel_depth;
 	unsigned int user_depth;
 	unsigned int retain_exited;

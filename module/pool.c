@@ -101,8 +101,12 @@ int lt_pool_refill(struct lt_pool *pool)
 
 	while (atomic_read(&pool->nr_free) < (int)pool->reserve) {
 		for_each_online_cpu(cpu) {
-			void *object = kmem_cache_zalloc(pool->cache, GFP_KERNEL | __GFP_NOWARN);
+			void *object;
 
+			if (atomic_read(&pool->nr_free) >= (int)pool->reserve)
+				break;
+			object = kmem_cache_zalloc(pool->cache,
+						   GFP_KERNEL | __GFP_NOWARN | __GFP_NORETRY);
 			if (!object)
 				return -ENOMEM;
 			list_push(per_cpu_ptr(pool->cpu, cpu), object);

@@ -19,12 +19,14 @@
 #include <linux/uaccess.h>
 
 #include "compat/proc.h"
+#include "rows.h"
 #include "snapshot.h"
 
 struct reader {
 	struct mutex mutex;
 	struct lt_request request;
 	struct lt_buffer out;
+	struct lt_resolver *resolver;	/* or NULL */
 };
 
 static const struct lt_query text_query = {
@@ -57,6 +59,7 @@ static int proc_release(struct inode *inode, struct file *file)
 {
 	struct reader *r = file->private_data;
 
+	lt_resolver_free(lt_of(file), r->resolver);
 	lt_buffer_free(&r->out);
 	kvfree(r->request.pids);
 	kfree(r);
@@ -91,7 +94,7 @@ static ssize_t proc_read(struct file *file, char __user *to, size_t count, loff_
 	ssize_t n;
 
 	if (mutex_lock_interruptible(&r->mutex))
-		return -EINTR;
+		return -ERESTARTSYS;
 	n = *pos ? 0 : refresh(lt_of(file), file, r);
 	if (!n)
 		n = simple_read_from_buffer(to, count, pos, r->out.data, r->out.len);
@@ -141,7 +144,7 @@ static int set_query(struct reader *r, const void __user *from)
 
 	if (mutex_lock_interruptible(&r->mutex)) {
 		kvfree(new.pids);
-		return -EINTR;
+		return -ERESTARTSYS;
 	}
 	swap(r->request, new);
 	mutex_unlock(&r->mutex);
@@ -149,11 +152,69 @@ static int set_query(struct reader *r, const void __user *from)
 	return 0;
 }
 
+/* The first call makes the descriptor a resolver. */
+static int become_resolver(struct lt *lt, struct reader *r, int event_fd)
+{
+	struct lt_resolver *resolver;
+	int err = 0;
+
+	if (mutex_lock_interruptible(&r->mutex))
+		return -ERESTARTSYS;
+	if (!r->resolver) {
+		resolver = lt_resolver_new(lt, event_fd);
+		if (IS_ERR(resolver))
+			err = PTR_ERR(resolver);
+		else
+			r->resolver = resolver;
+	}
+	mutex_unlock(&r->mutex);
+	return err;
+}
+
+static int take_misses(struct lt *lt, struct file *file, void __user *arg)
+{
+	struct lt_misses q;
+	struct lt_miss *misses;
+	u32 size;
+	int err;
+
+	if (!lt_may_resolve(file))
+		return -EPERM;
+	if (get_user(size, (const u32 __user *)arg))
+		return -EFAULT;
+	if (size < offsetofend(struct lt_misses, spare) || size > PAGE_SIZE)
+		return -EINVAL;
+	err = copy_struct_from_user(&q, sizeof(q), arg, size);
+	if (err)
+		return err;
+	if (q.n > LT_MAX_MISSES || q.spare)
+		return -EINVAL;
+	err = become_resolver(lt, file->private_data, q.event_fd);
+	if (err)
+		return err;
+	misses = kcalloc(LT_MAX_MISSES, sizeof(*misses), GFP_KERNEL_ACCOUNT);
+	if (!misses)
+		return -ENOMEM;
+	q.n = lt_misses_take(lt, misses, q.n);
+	if (copy_to_user(u64_to_user_ptr(q.misses), misses, q.n * sizeof(*misses)) ||
+	    put_user(q.n, &((struct lt_misses __user *)arg)->n))
+		err = -EFAULT;
+	kfree(misses);
+	return err;
+}
+
 static long proc_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
-	if (cmd != LT_IOC_QUERY)
+	switch (cmd) {
+	case LT_IOC_QUERY:
+		return set_query(file->private_data, (const void __user *)arg);
+	case LT_IOC_TEACH:
+		return lt_teach(lt_of(file), file, (const void __user *)arg);
+	case LT_IOC_MISSES:
+		return take_misses(lt_of(file), file, (void __user *)arg);
+	default:
 		return -ENOTTY;
-	return set_query(file->private_data, (const void __user *)arg);
+	}
 }
 
 static ssize_t proc_write(struct file *file, const char __user *from, size_t count, loff_t *pos)

@@ -53,7 +53,7 @@ static void reset_task(struct lt *lt, struct lt_task *t, struct lt_task *old, u6
 	t->runq_ns = 0;
 	t->runs = 0;
 	if (t->queued)
-		t->queued_since_ns = now;
+		t->queued_since_ns = max(now, t->queued_since_ns);
 	if (e) {
 		struct lt_trace *tr = e->trace;
 		u32 exec_id = e->exec_id;
@@ -63,15 +63,16 @@ static void reset_task(struct lt *lt, struct lt_task *t, struct lt_task *old, u6
 		e->exec_id = exec_id;
 		if (tr)
 			lt_entry_put_back(t, e);
-		lt_account_begin(lt, t, e, now);
+		lt_account_begin(lt, t, e, max(now, t->asleep_since_ns));
 	}
 	if (t->kind == LT_KIND_TASK)
 		lt_task_mark_dirty(shard, t);
 	raw_spin_unlock_irq(&shard->lock);
 }
 
-static void reset_others(struct lt *lt, u64 now)
+static void reset_others(struct lt *lt)
 {
+	u64 now;
 	int i;
 
 	for (i = 0; i < LT_SHARDS; i++) {
@@ -79,6 +80,7 @@ static void reset_others(struct lt *lt, u64 now)
 		struct lt_others *o = &shard->others;
 
 		raw_spin_lock_irq(&shard->lock);
+		now = lt_clock();
 		o->blocked_base_ns += lt_others_blocked(o, now);
 		o->runq_base_ns += lt_others_runq(o, now);
 		o->sleeps = o->asleep;
@@ -87,7 +89,7 @@ static void reset_others(struct lt *lt, u64 now)
 	}
 }
 
-/* 0 or -ENOMEM, -EINTR: then nothing was reset. */
+/* 0 or -ENOMEM, -ERESTARTSYS: then nothing was reset. */
 int lt_reset(struct lt *lt)
 {
 	struct lt_lat_cursor cur;
@@ -100,7 +102,7 @@ int lt_reset(struct lt *lt)
 		return -ENOMEM;
 	if (mutex_lock_interruptible(&lt->mutex)) {
 		kfree(old);
-		return -EINTR;
+		return -ERESTARTSYS;
 	}
 	lt_entries_grow_wanted(lt);
 	lt_lattree_sync(lt);
@@ -111,7 +113,7 @@ int lt_reset(struct lt *lt)
 		lt_entries_free(lt, old);
 		cond_resched();
 	}
-	reset_others(lt, now);
+	reset_others(lt);
 	lt_exited_drop(lt);
 	for (i = 0; i < LT_LOST_NR; i++)
 		lt->lost_base[i] += lt_lost(lt, i);

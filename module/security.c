@@ -58,32 +58,38 @@ static bool both_match(const struct lt_viewer *v, const struct lt_creds *t)
 	return ids_match(current_cred(), t) && ids_match(v->file->f_cred, t);
 }
 
-/* What p is now, for ids_match. */
-static void read_creds(struct task_struct *p, struct lt_creds *c, struct user_namespace **ns)
+/* commoncap's part: nobody looks at more privilege than he has. */
+static bool caps_cover(const struct cred *reader, const struct cred *p)
 {
-	const struct cred *cred = __task_cred(p);
+	return reader->user_ns == p->user_ns &&
+	       cap_issubset(p->cap_permitted, reader->cap_effective);
+}
 
+/* What p is now, for ids_match. */
+static void read_creds(const struct cred *cred, struct lt_creds *c)
+{
 	c->uid = cred->uid;
 	c->euid = cred->euid;
 	c->suid = cred->suid;
 	c->gid = cred->gid;
 	c->egid = cred->egid;
 	c->sgid = cred->sgid;
-	*ns = cred->user_ns;
 }
 
 /* rcu_read_lock held. */
 static bool may_read(const struct lt_viewer *v, struct task_struct *p)
 {
-	struct user_namespace *cred_ns, *exec_ns;
 	bool dumpable, own = same_thread_group(p, current);
+	const struct cred *cred = __task_cred(p);
+	struct user_namespace *exec_ns;
 	struct lt_creds creds;
 
-	read_creds(p, &creds, &cred_ns);
-	if (!own && !ids_match(current_cred(), &creds) &&
-	    !reader_capable(cred_ns, CAP_SYS_PTRACE))
+	read_creds(cred, &creds);
+	if (!own && !(ids_match(current_cred(), &creds) && caps_cover(current_cred(), cred)) &&
+	    !reader_capable(cred->user_ns, CAP_SYS_PTRACE))
 		return false;
-	if (!ids_match(v->file->f_cred, &creds) && !opener_capable(v, cred_ns, CAP_SYS_PTRACE))
+	if (!(ids_match(v->file->f_cred, &creds) && caps_cover(v->file->f_cred, cred)) &&
+	    !opener_capable(v, cred->user_ns, CAP_SYS_PTRACE))
 		return false;
 
 	task_lock(p);	/* keeps the mm, and with it the namespace */
@@ -122,7 +128,8 @@ bool lt_viewer_sees(const struct lt_viewer *v, const struct lt_task *t, u32 *pid
 		*tgid = task_tgid_nr_ns(p, v->pid_ns);
 		sees = *pid && may_read(v, p);
 	} else {
-		sees = v->pid_ns == &init_pid_ns && t->creds.dumpable && both_match(v, &t->creds);
+		sees = v->pid_ns == &init_pid_ns && t->creds.dumpable && !t->creds.privileged &&
+		       both_match(v, &t->creds);
 	}
 	rcu_read_unlock();
 	return sees;
@@ -163,4 +170,13 @@ bool lt_viewer_may_reset(const struct lt_viewer *v)
 {
 	return reader_capable(&init_user_ns, CAP_SYS_ADMIN) &&
 	       opener_capable(v, &init_user_ns, CAP_SYS_ADMIN);
+}
+
+/* A resolver reads every program's code and stack anyway; it must be allowed to. */
+bool lt_may_resolve(struct file *file)
+{
+	struct lt_viewer v;
+
+	lt_viewer_init(&v, file);
+	return v.all;
 }

@@ -22,5 +22,6 @@ void lt_viewer_init(struct lt_viewer *v, struct file *file);
 bool lt_viewer_sees(const struct lt_viewer *v, const struct lt_task *t, u32 *pid, u32 *tgid);
 struct mm_struct *lt_viewer_mm(const struct lt_viewer *v, u32 pid, u64 start_ns, u32 exec_id);
 bool lt_viewer_may_reset(const struct lt_viewer *v);
+bool lt_may_resolve(struct file *file);
 
 #endif

@@ -22,7 +22,8 @@
 
 static void seed_one(struct lt *lt, struct task_struct *p)
 {
-	struct lt_shard *shard = lt_shard_of(lt, p->pid);
+	u32 pid = READ_ONCE(p->pid);
+	struct lt_shard *shard = lt_shard_of(lt, pid);
 	struct lt_capture *c;
 	struct lt_task *t;
 	enum lt_lost cause;
@@ -33,12 +34,15 @@ static void seed_one(struct lt *lt, struct task_struct *p)
 	if (!lt_compat_task_blocked(p) || lt_compat_task_on_cpu(p) || p->exit_state ||
 	    !lt_compat_state_sleeps(state))
 		goto out;
-	if (lt_task_find(shard, p->pid, p->start_boottime))
+	/* kprobes see the wake of a delayed task before it shows that it is one */
+	if (lt->by_kprobes && READ_ONCE(p->on_rq))
 		goto out;
-	t = lt_task_get(lt, shard, p, &cause);
+	if (lt_task_find(shard, pid, p->start_boottime))
+		goto out;
+	t = lt_task_get(lt, shard, p, pid, &cause);
 	if (!t) {
-		if (!test_bit(p->pid, lt->other_asleep))
-			lt_others_sleep(lt, shard, p->pid, lt_clock(), cause);
+		if (!test_bit(pid, lt->other_asleep))
+			lt_others_sleep(lt, shard, pid, lt_clock(), cause);
 		goto out;
 	}
 	c = this_cpu_ptr(lt->capture);

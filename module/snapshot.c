@@ -7,7 +7,8 @@
  * agree to the nanosecond. The mutex keeps records, entries and traces from
  * being freed or merged meanwhile, so nothing is missing and nothing counted
  * twice. Tasks go on while others are copied; ongoing sleeps are all measured
- * to one moment, the snapshot's time_ns.
+ * to one moment, the snapshot's time_ns (those of [other] to when each shard
+ * was read).
  */
 #include <linux/cred.h>
 #include <linux/mm.h>
@@ -197,14 +198,15 @@ static int by_blocked(const void *a, const void *b)
 }
 
 /* Copies one task and its entries, as of one moment. scratch is reused. */
-static int take_one(struct lt *lt, struct lt_snapshot *s, const struct lt_chosen *c, u32 which,
-		    u64 now, struct lt_buffer *scratch)
+static int take_one(struct lt *lt, struct lt_snapshot *s, const struct lt_viewer *v,
+		    const struct lt_chosen *c, u32 which, u64 now, struct lt_buffer *scratch)
 {
 	struct lt_task *t = c->task;
 	struct lt_shard *shard = lt_shard_of(lt, t->pid);
 	struct lt_taken taken = { .pid = t->pid, .start_ns = t->start_ns };
 	struct copied *copies;
 	unsigned int i, room, n = 0;
+	u32 pid, tgid;
 
 	do {
 		room = which == LT_TRACES_ALL ? READ_ONCE(t->nr_entries) + 1 : 1;
@@ -224,6 +226,9 @@ static int take_one(struct lt *lt, struct lt_snapshot *s, const struct lt_chosen
 		raw_spin_unlock_irq(&shard->lock);
 	} while (room);
 
+	/* Asked again behind the copy: it may have become another's program since it was chosen. */
+	if (!lt_viewer_sees(v, t, &pid, &tgid))
+		return 0;
 	taken.rec.pid = c->pid;
 	taken.rec.tgid = c->tgid;
 	taken.rec.first_entry = count(s, LT_SEC_ENTRIES);
@@ -259,6 +264,11 @@ static bool take_others(struct lt *lt, struct lt_snapshot *s, const struct lt_vi
 		taken.rec.runs += shard->others.runs;
 		raw_spin_unlock_irq(&shard->lock);
 	}
+	/* clocks of two CPUs may differ by a little */
+	if ((s64)taken.rec.blocked_ns < 0)
+		taken.rec.blocked_ns = 0;
+	if ((s64)taken.rec.runq_ns < 0)
+		taken.rec.runq_ns = 0;
 	if ((!taken.rec.sleeps && !taken.rec.runs && !taken.rec.blocked_ns) ||
 	    taken.rec.blocked_ns < q->min_blocked_ns)
 		return false;
@@ -287,6 +297,8 @@ static void fill_header(struct lt *lt, struct lt_snapshot *s, u64 now)
 	h->used[LT_LIMIT_ENTRIES] = atomic_read(&lt->entry_pool.in_use);
 	h->used[LT_LIMIT_TRACES] = atomic_read(&lt->nr_traces);
 	h->used[LT_LIMIT_EXITED] = atomic_read(&lt->nr_exited);
+	h->limit[LT_LIMIT_ROWS] = lt->max_rows;
+	h->used[LT_LIMIT_ROWS] = READ_ONCE(lt->nr_rows);
 	h->memory_bytes = lt_memory_bytes(lt);
 	for (i = 0; i < LT_LOST_NR; i++)
 		h->lost[i] = lt_lost(lt, i);
@@ -305,8 +317,10 @@ int lt_snapshot_take(struct lt *lt, const struct lt_viewer *v, const struct lt_r
 
 	memset(s, 0, sizeof(*s));
 	lt_buffer_add(&s->section[LT_SEC_STRINGS], "", 1);
-	if (mutex_lock_interruptible(&lt->mutex))
-		return -EINTR;
+	if (mutex_lock_interruptible(&lt->mutex)) {
+		lt_snapshot_free(s);
+		return -ERESTARTSYS;
+	}
 	lt_ksyms_trim(lt);
 	lt->snap_seq++;
 	lt_lattree_sync(lt);
@@ -314,8 +328,8 @@ int lt_snapshot_take(struct lt *lt, const struct lt_viewer *v, const struct lt_r
 	err = lt_select(lt, v, r, now, &chosen, &matched);
 	n = chosen.len / sizeof(struct lt_chosen);
 	for (i = 0; i < n && !err; i++) {
-		err = take_one(lt, s, (struct lt_chosen *)chosen.data + i, r->query.traces, now,
-			       &scratch);
+		err = take_one(lt, s, v, (struct lt_chosen *)chosen.data + i, r->query.traces,
+			       now, &scratch);
 		cond_resched();
 	}
 	matched += take_others(lt, s, v, &r->query);

@@ -7,6 +7,7 @@
 #include <linux/percpu.h>
 
 #include "lattop.h"
+#include "rows.h"
 
 void lt_lose(struct lt *lt, enum lt_lost cause)
 {
@@ -16,7 +17,7 @@ void lt_lose(struct lt *lt, enum lt_lost cause)
 /* Since load or the last reset. */
 u64 lt_lost(struct lt *lt, enum lt_lost cause)
 {
-	u64 sum = 0;
+	u64 sum = cause == LT_LOST_probe_missed ? lt_hooks_missed(lt) : 0;
 	int cpu;
 
 	for_each_possible_cpu(cpu)
@@ -33,10 +34,12 @@ u64 lt_memory_bytes(struct lt *lt)
 		bytes += lt_pool_bytes(&lt->trace_pool[i]);
 	bytes += LT_SHARDS * sizeof(struct lt_shard) +
 		 LT_TRACE_LOCKS * sizeof(struct lt_trace_bucket_lock) +
-		 (sizeof(struct hlist_head) << LT_TRACE_HASH_BITS);
+		 (sizeof(struct hlist_head) << lt->trace_hash_bits);
 	bytes += 2 * (PID_MAX_LIMIT / 8);
 	bytes += num_possible_cpus() * (sizeof(struct lt_capture) + sizeof(struct lt_stats));
 	bytes += (lt->nr_exited_procs + 1) * sizeof(struct lt_task);
+	bytes += LT_MAX_MISSES * sizeof(struct lt_miss) +
+		 (sizeof(struct hlist_head) << LT_SPACE_HASH_BITS) + lt_rows_bytes(lt);
 	return bytes + lt->ksym_bytes;
 }
 

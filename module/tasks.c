@@ -78,9 +78,8 @@ void lt_task_mark_dirty(struct lt_shard *shard, struct lt_task *t)
 }
 
 /*
- * What may change in a task's life. The credentials are copied when the
- * pointer to them changes, compared but never followed later; p cannot free
- * them while it is here, being current, asleep or under its runqueue's lock.
+ * What may change in a task's life. p cannot free its credentials while it is
+ * here, being current, asleep or under its runqueue's lock.
  */
 static void refresh(struct lt_task *t, struct task_struct *p)
 {
@@ -88,18 +87,17 @@ static void refresh(struct lt_task *t, struct task_struct *p)
 	struct user_namespace *ns;
 
 	memcpy(t->comm, p->comm, LT_COMM_BYTES);
+	t->kthread = p->flags & PF_KTHREAD;
 	t->exec_id = (u32)p->self_exec_id;
 	if (p->mm)	/* on its way out a task keeps what it was */
 		t->creds.dumpable = lt_compat_dumpable(p, &ns);
-	if (likely(cred == t->cred_seen))
-		return;
-	t->cred_seen = cred;
 	t->creds.uid = cred->uid;
 	t->creds.euid = cred->euid;
 	t->creds.suid = cred->suid;
 	t->creds.gid = cred->gid;
 	t->creds.egid = cred->egid;
 	t->creds.sgid = cred->sgid;
+	t->creds.privileged = !cap_isclear(cred->cap_permitted) || cred->user_ns != &init_user_ns;
 }
 
 void lt_task_init(struct lt_task *t, u8 kind)
@@ -112,11 +110,15 @@ void lt_task_init(struct lt_task *t, u8 kind)
 	INIT_LIST_HEAD(&t->exited_node);
 }
 
-/* p's record, made if there is none; NULL when there is no room, and *cause says why. */
+/*
+ * p's record, made if there is none. pid is p's, read once by the caller: an
+ * exec elsewhere in its group may change it under us. NULL when there is no
+ * room, and *cause says why.
+ */
 struct lt_task *lt_task_get(struct lt *lt, struct lt_shard *shard, struct task_struct *p,
-			    enum lt_lost *cause)
+			    u32 pid, enum lt_lost *cause)
 {
-	struct lt_task *t = lt_task_find(shard, p->pid, p->start_boottime);
+	struct lt_task *t = lt_task_find(shard, pid, p->start_boottime);
 	bool full;
 
 	if (likely(t)) {
@@ -137,13 +139,11 @@ struct lt_task *lt_task_get(struct lt *lt, struct lt_shard *shard, struct task_s
 		return NULL;
 	}
 	lt_task_init(t, LT_KIND_TASK);
-	t->pid = p->pid;
+	t->pid = pid;
 	t->tgid = p->tgid;
 	t->start_ns = p->start_boottime;
 	/* a task past exit_notify may have been reaped, and its leader freed */
 	t->leader_start_ns = (p->exit_state ? p : p->group_leader)->start_boottime;
-	t->kthread = p->flags & PF_KTHREAD;
-	t->creds.dumpable = true;
 	refresh(t, p);
 	insert(shard, t);
 	lt_task_mark_dirty(shard, t);
@@ -212,6 +212,7 @@ void lt_forget_all(struct lt *lt)
 		shard->others = none;
 		raw_spin_unlock_irq(&shard->lock);
 	}
+	lt_exited_drop(lt);
 	bitmap_zero(lt->other_asleep, PID_MAX_LIMIT);
 	bitmap_zero(lt->other_queued, PID_MAX_LIMIT);
 	mutex_unlock(&lt->mutex);

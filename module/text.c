@@ -35,12 +35,14 @@ static void header(const struct lt_snapshot *s, struct lt_buffer *out)
 	lt_buffer_printf(out, "# clock monotonic_ns=%llu since_ns=%llu\n", h->time_ns, h->since_ns);
 	lt_buffer_printf(out, "# tasks shown=%zu matched=%u total=%u\n",
 			 s->taken.len / sizeof(struct lt_taken), h->tasks_matched, h->tasks_total);
-	lt_buffer_printf(out, "# limits tasks=%u entries=%u traces=%u exited=%u\n",
+	lt_buffer_printf(out, "# limits tasks=%u entries=%u traces=%u exited=%u rows=%u\n",
 			 h->limit[LT_LIMIT_TASKS], h->limit[LT_LIMIT_ENTRIES],
-			 h->limit[LT_LIMIT_TRACES], h->limit[LT_LIMIT_EXITED]);
-	lt_buffer_printf(out, "# used tasks=%u entries=%u traces=%u exited=%u memory_bytes=%llu\n",
+			 h->limit[LT_LIMIT_TRACES], h->limit[LT_LIMIT_EXITED],
+			 h->limit[LT_LIMIT_ROWS]);
+	lt_buffer_printf(out, "# used tasks=%u entries=%u traces=%u exited=%u rows=%u memory_bytes=%llu\n",
 			 h->used[LT_LIMIT_TASKS], h->used[LT_LIMIT_ENTRIES],
-			 h->used[LT_LIMIT_TRACES], h->used[LT_LIMIT_EXITED], h->memory_bytes);
+			 h->used[LT_LIMIT_TRACES], h->used[LT_LIMIT_EXITED],
+			 h->used[LT_LIMIT_ROWS], h->memory_bytes);
 	lt_buffer_printf(out, "# lost");
 	for (i = 0; i < LT_LOST_NR; i++)
 		lt_buffer_printf(out, " %s=%llu", lost_names[i], h->lost[i]);
@@ -115,7 +117,9 @@ static const char *user_part(const struct lt_trace_rec *tr)
 		return "none";
 	if (tr->flags & LT_TR_COMPLETE)
 		return "complete";
-	return tr->flags & LT_TR_SEEDED ? "pc" : "fp";
+	if (tr->flags & LT_TR_SEEDED)
+		return "pc";
+	return tr->flags & LT_TR_FP ? "fp" : "partial";
 }
 
 static void trace(const struct lt_viewer *v, const struct lt_snapshot *s, const struct lt_taken *t,

@@ -9,7 +9,9 @@
  * lock held; so a trace found in the table under the bucket lock is alive.
  */
 #include <linux/jhash.h>
+#include <linux/log2.h>
 #include <linux/mm.h>
+#include <linux/random.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 
@@ -23,15 +25,16 @@ static raw_spinlock_t *bucket_lock(struct lt *lt, u32 hash)
 
 static struct hlist_head *bucket(struct lt *lt, u32 hash)
 {
-	return &lt->trace_buckets[hash & ((1U << LT_TRACE_HASH_BITS) - 1)];
+	return &lt->trace_buckets[hash & ((1U << lt->trace_hash_bits) - 1)];
 }
 
-static u32 trace_hash(const struct lt_capture *c)
+/* Seeded: user frames are what a program makes them. */
+static u32 trace_hash(const struct lt *lt, const struct lt_capture *c)
 {
 	unsigned int n = c->nr_kernel + c->nr_user;
 
 	return jhash2((const u32 *)&c->frames[c->first], n * (sizeof(long) / sizeof(u32)),
-		      c->syscall ^ c->flags ^ (c->nr_user << 16));
+		      lt->trace_seed ^ c->syscall ^ c->flags ^ (c->nr_user << 16));
 }
 
 bool lt_trace_equal(const struct lt_trace *tr, const struct lt_capture *c)
@@ -78,7 +81,7 @@ none:
 /* The trace with these frames, with a reference; NULL when it could not be kept (counted). */
 struct lt_trace *lt_trace_intern(struct lt *lt, const struct lt_capture *c)
 {
-	u32 hash = trace_hash(c);
+	u32 hash = trace_hash(lt, c);
 	raw_spinlock_t *lock = bucket_lock(lt, hash);
 	struct hlist_head *head = bucket(lt, hash);
 	struct lt_trace *tr;
@@ -126,7 +129,10 @@ int lt_traces_init(struct lt *lt)
 	lt->trace_class_frames[2] = all;
 	atomic64_set(&lt->trace_ids, 0);
 	atomic_set(&lt->nr_traces, 0);
-	lt->trace_buckets = vzalloc(sizeof(struct hlist_head) << LT_TRACE_HASH_BITS);
+	lt->trace_hash_bits = clamp_t(unsigned int, ilog2(lt->max_traces), LT_TRACE_HASH_BITS_MIN,
+				      LT_TRACE_HASH_BITS_MAX);
+	lt->trace_seed = get_random_u32();
+	lt->trace_buckets = vzalloc(sizeof(struct hlist_head) << lt->trace_hash_bits);
 	lt->trace_locks = vzalloc(sizeof(*lt->trace_locks) * LT_TRACE_LOCKS);
 	if (!lt->trace_buckets || !lt->trace_locks)
 		err = -ENOMEM;

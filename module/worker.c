@@ -7,17 +7,23 @@
 #include <linux/workqueue.h>
 
 #include "lattop.h"
+#include "rows.h"
 
 static void kicked(struct irq_work *kick)
 {
 	struct lt *lt = container_of(kick, struct lt, kick);
 
-	mod_delayed_work(lt->wq, &lt->work, 0);
+	queue_work(lt->wq, &lt->refill);
+	mod_delayed_work(lt->wq, &lt->upkeep, 0);
 }
 
-/* A refill that finds no memory is tried again next time; the hooks count what they miss. */
-static void refill(struct lt *lt)
+/*
+ * Apart from the upkeep, which may wait for a reader. A refill that finds no
+ * memory is tried again next time; the hooks count what they miss.
+ */
+static void refill(struct work_struct *work)
 {
+	struct lt *lt = container_of(work, struct lt, refill);
 	int i;
 
 	lt_pool_refill(&lt->task_pool);
@@ -26,34 +32,38 @@ static void refill(struct lt *lt)
 		lt_pool_refill(&lt->trace_pool[i]);
 }
 
-static void work(struct work_struct *w)
+static void upkeep(struct work_struct *work)
 {
-	struct lt *lt = container_of(to_delayed_work(w), struct lt, work);
+	struct lt *lt = container_of(to_delayed_work(work), struct lt, upkeep);
 
-	refill(lt);
+	queue_work(lt->wq, &lt->refill);
+	lt_rows_reap(lt);
 	mutex_lock(&lt->mutex);
 	lt_entries_grow_wanted(lt);
 	lt_exited_retire(lt);
 	lt_exited_find_lost(lt);
 	mutex_unlock(&lt->mutex);
-	queue_delayed_work(lt->wq, &lt->work, HZ);
+	queue_delayed_work(lt->wq, &lt->upkeep, HZ);
 }
 
 int lt_worker_init(struct lt *lt)
 {
 	init_irq_work(&lt->kick, kicked);
-	INIT_DELAYED_WORK(&lt->work, work);
-	lt->wq = alloc_workqueue("lattop", WQ_UNBOUND | WQ_HIGHPRI | WQ_MEM_RECLAIM, 1);
+	INIT_WORK(&lt->refill, refill);
+	INIT_DELAYED_WORK(&lt->upkeep, upkeep);
+	lt->wq = alloc_workqueue("lattop", WQ_UNBOUND | WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
 	if (!lt->wq)
 		return -ENOMEM;
-	queue_delayed_work(lt->wq, &lt->work, HZ);
+	queue_delayed_work(lt->wq, &lt->upkeep, HZ);
 	return 0;
 }
 
-/* The hooks are off: nothing kicks any more. */
+/* The hooks are off; the upkeep's last run may still have kicked. */
 void lt_worker_exit(struct lt *lt)
 {
+	cancel_delayed_work_sync(&lt->upkeep);
 	irq_work_sync(&lt->kick);
-	cancel_delayed_work_sync(&lt->work);
+	cancel_delayed_work_sync(&lt->upkeep);
+	cancel_work_sync(&lt->refill);
 	destroy_workqueue(lt->wq);
 }

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "lattop/export/text.h"
 #include "lattop/model/kernel_stack.h"
 #include "lattop/version.h"
 
@@ -46,14 +47,12 @@ Json lost(const Header& header) {
 }
 
 Json limits(const Header& header) {
-    const auto one = [&](lt_limit limit) {
-        return Json{{"used", header.used[limit]}, {"limit", header.limit[limit]}};
-    };
-    return {{"tasks", one(LT_LIMIT_TASKS)},
-            {"entries", one(LT_LIMIT_ENTRIES)},
-            {"traces", one(LT_LIMIT_TRACES)},
-            {"exited", one(LT_LIMIT_EXITED)},
-            {"memory_bytes", header.memory_bytes}};
+    Json result = Json::object();
+    for (std::size_t i = 0; i < header.limit.size(); ++i)
+        if (header.limit[i] != 0)
+            result[limit_name(i)] = {{"used", header.used[i]}, {"limit", header.limit[i]}};
+    result["memory_bytes"] = header.memory_bytes;
+    return result;
 }
 
 Json kernel_frame(const KernelFrame& frame) {

@@ -23,16 +23,6 @@ namespace {
 constexpr std::string_view kIndent = "        ";
 constexpr std::string_view kCallers = " < ";
 
-std::string_view limit_name(std::size_t limit) {
-    switch (limit) {
-        case LT_LIMIT_TASKS: return "tasks";
-        case LT_LIMIT_ENTRIES: return "entries";
-        case LT_LIMIT_TRACES: return "traces";
-        case LT_LIMIT_EXITED: return "exited";
-        default: return "?";
-    }
-}
-
 void append_header(std::string& out, const TableContext& context, const std::string& clock,
                    std::size_t n_shown, Charset charset) {
     const Model& model = context.model;
@@ -133,12 +123,22 @@ void append_trace(std::string& out, const TableContext& context, const Task& tas
 
 }  // namespace
 
+std::string limit_name(std::size_t limit) {
+    switch (limit) {
+        case LT_LIMIT_TASKS: return "tasks";
+        case LT_LIMIT_ENTRIES: return "entries";
+        case LT_LIMIT_TRACES: return "traces";
+        case LT_LIMIT_EXITED: return "exited";
+        default: return fmt::format("limit_{}", limit);
+    }
+}
+
 std::string limits_text(const Header& header) {
     std::string text;
     for (std::size_t i = 0; i < header.limit.size(); ++i) {
-        const std::uint64_t limit = std::max<std::uint64_t>(header.limit[i], 1);
+        if (header.limit[i] == 0) continue;
         text += fmt::format("{} {}/{} ({}%), ", limit_name(i), header.used[i], header.limit[i],
-                            std::uint64_t{header.used[i]} * 100 / limit);
+                            std::uint64_t{header.used[i]} * 100 / header.limit[i]);
     }
     return text + "memory " + format_bytes(header.memory_bytes);
 }

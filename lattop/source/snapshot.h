@@ -32,7 +32,7 @@ inline constexpr std::array<LostCause, LT_LOST_NR> kLostCauses = {{
 }};
 
 /// All counters of the header: the named ones and the spare ones behind.
-inline constexpr std::size_t kLostSlots = LT_LOST_NR + 6;
+inline constexpr std::size_t kLostSlots = LT_LOST_SLOTS;
 
 struct Header {
     std::uint64_t time_ns = 0;   ///< CLOCK_MONOTONIC of the snapshot
@@ -41,8 +41,8 @@ struct Header {
     std::string release;
     std::uint32_t tasks_total = 0;
     std::uint32_t tasks_matched = 0;
-    std::array<std::uint32_t, LT_LIMIT_NR> limit{};
-    std::array<std::uint32_t, LT_LIMIT_NR> used{};
+    std::array<std::uint32_t, LT_LIMIT_SLOTS> limit{};
+    std::array<std::uint32_t, LT_LIMIT_SLOTS> used{};
     std::uint64_t memory_bytes = 0;
     std::array<std::uint64_t, kLostSlots> lost{};
 };

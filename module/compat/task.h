@@ -6,8 +6,9 @@
 #include <linux/cred.h>
 #include <linux/sched.h>
 #include <linux/sched/coredump.h>
+#include <linux/user_namespace.h>
 #include <linux/version.h>
-#if __has_include(<linux/sched/exec_state.h>)
+#ifdef LT_HAVE_EXEC_STATE
 #include <linux/sched/exec_state.h>
 #endif
 
@@ -50,22 +51,38 @@ static inline const struct cred *lt_compat_task_cred(const struct task_struct *p
 }
 
 /*
- * May p be read by whose ids match? Kept in its mm, from 7.x on in an
- * exec_state that outlives the mm. The caller keeps p from exec or holds
- * rcu_read_lock. *ns: whose capabilities overrule it, NULL for nobody's;
- * in rcu and task_lock's hands.
+ * May p be read by whose ids match? Kept in its mm, and without one in a bit
+ * of the task where point releases have it; from 7.x on in an exec_state that
+ * outlives the mm. The caller keeps p from exec, or holds rcu_read_lock and
+ * task_lock. *ns: whose capabilities overrule it.
  */
 static inline bool lt_compat_dumpable(struct task_struct *p, struct user_namespace **ns)
 {
-#if __has_include(<linux/sched/exec_state.h>)
+#if defined(LT_HAVE_EXEC_STATE)
 	struct task_exec_state *state = rcu_dereference_check(p->exec_state, true);
 
-	*ns = state ? state->user_ns : NULL;
-	return !state || READ_ONCE(state->dumpable) == TASK_DUMPABLE_OWNER;
+	*ns = state ? state->user_ns : &init_user_ns;
+	return state && READ_ONCE(state->dumpable) == TASK_DUMPABLE_OWNER;
 #else
-	*ns = p->mm ? p->mm->user_ns : NULL;
-	return !p->mm || get_dumpable(p->mm) == SUID_DUMP_USER;
+	*ns = p->mm ? p->mm->user_ns : &init_user_ns;
+	if (p->mm)
+		return get_dumpable(p->mm) == SUID_DUMP_USER;
+#if defined(LT_HAVE_USER_DUMPABLE)
+	return p->user_dumpable;
+#else
+	return false;
 #endif
+#endif
+}
+
+/* Not a program: no user stack of its own. vhost's threads (PF_USER_WORKER) from 6.4 on. */
+static inline bool lt_compat_no_user(const struct task_struct *p)
+{
+#ifdef PF_USER_WORKER
+	if (p->flags & PF_USER_WORKER)
+		return true;
+#endif
+	return !p->mm || p->flags & (PF_KTHREAD | PF_IO_WORKER);
 }
 
 /* Bits of p's state that mean that it is blocked, and not being born or woken. */

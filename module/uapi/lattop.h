@@ -60,6 +60,8 @@ enum {
 	LT_MAX_PIDS	= 1024,	/* longest list of pids in one query */
 	LT_TEXT_TASKS	= 1000,	/* tasks in the text view, and in a query whose limit is 0 */
 	LT_MAX_LIMIT	= 1 << 20,
+	LT_LOST_SLOTS	= 32,	/* room for causes to come */
+	LT_LIMIT_SLOTS	= 8,
 };
 
 /* What a descriptor yields. */
@@ -128,7 +130,7 @@ struct lt_query {
 	__u64 min_blocked_ns;
 };
 
-#define LT_IOC_QUERY	_IOW('L', 0x70, struct lt_query)
+#define LT_IOC_QUERY	_IO('L', 0x70)	/* struct lt_query; the size is in it, so that it can grow */
 
 enum lt_sec {
 	LT_SEC_TASKS,
@@ -148,7 +150,7 @@ struct lt_section {
 
 /*
  * What could not be kept, by cause: X(name, what one count is). Nothing here
- * loses blocked time but `order`; the other causes say how much stands under
+ * loses blocked time but `order` and `probe_missed`; the other causes say how much stands under
  * a coarser name, or how many stacks are not whole.
  */
 #define LT_LOST_LIST(X) \
@@ -161,7 +163,12 @@ struct lt_section {
 	X(kernel_cut,	"sleeps whose kernel stack is deeper than kernel_depth") \
 	X(user_cut,	"sleeps whose user stack is deeper than user_depth") \
 	X(user_fault,	"sleeps whose user stack was not readable to its end") \
-	X(order,	"sleeps whose end was not seen (ended at the next event)")
+	X(order,	"sleeps whose end was not seen (ended at the next event)") \
+	X(probe_missed,	"kprobes skipped by the kernel because another was being handled") \
+	X(user_miss,	"sleeps whose user stack ends at code no row is known for yet") \
+	X(user_cannot,	"sleeps whose user stack ends at code that cannot be unwound") \
+	X(miss_full,	"misses not handed to the resolver: too many at once") \
+	X(row_limit,	"rows not kept: max_rows reached")
 
 enum lt_lost {
 #define LT_LOST_ENUM(name, text) LT_LOST_##name,
@@ -176,6 +183,7 @@ enum lt_limit {
 	LT_LIMIT_ENTRIES,	/* (task, trace) pairs */
 	LT_LIMIT_TRACES,	/* distinct traces */
 	LT_LIMIT_EXITED,	/* exited tasks kept before they merge */
+	LT_LIMIT_ROWS,		/* learned rows, all address spaces */
 	LT_LIMIT_NR
 };
 
@@ -187,14 +195,14 @@ struct lt_header {
 	__u64 total_bytes;	/* of the whole snapshot */
 	__u64 time_ns;		/* CLOCK_MONOTONIC; ongoing sleeps are measured up to here */
 	__u64 since_ns;		/* CLOCK_MONOTONIC of load or of the last reset */
-	char  hook[LT_HOOK_BYTES];	/* "tracepoint" or "kprobe: FUNCTION FUNCTION ..." */
+	char  hook[LT_HOOK_BYTES];	/* "tracepoint: EVENT ..." or "kprobe: FUNCTION ..." */
 	char  release[LT_RELEASE_BYTES];	/* lattop's release */
 	__u32 tasks_total;	/* records the module has */
 	__u32 tasks_matched;	/* those this reader may see and that match, before the limit */
-	__u32 limit[LT_LIMIT_NR];
-	__u32 used[LT_LIMIT_NR];
+	__u32 limit[LT_LIMIT_SLOTS];	/* LT_LIMIT_*; the spare ones are 0 */
+	__u32 used[LT_LIMIT_SLOTS];
 	__u64 memory_bytes;	/* held by the module */
-	__u64 lost[LT_LOST_NR + 6];	/* LT_LOST_*; the spare ones are 0 */
+	__u64 lost[LT_LOST_SLOTS];	/* LT_LOST_*; the spare ones are 0 */
 	struct lt_section section[LT_SEC_NR];
 };
 
@@ -222,7 +230,7 @@ enum {
  * @uid: real uid, in the reader's user namespace
  * @kind: enum lt_kind
  * @start_ns: start of the task since boot, CLOCK_BOOTTIME (field 22 of
- *	/proc/PID/stat in ns); pid and start_ns together are its identity
+ *	/proc/PID/stat in ns); kind, pid and start_ns together are its identity
  * @comm: name, not necessarily NUL-terminated, any bytes
  * @state: letter as ps shows it when it went to sleep: S D I T t P; R awake; X exited
  * @flags: LT_T_*
@@ -294,13 +302,15 @@ struct lt_entry_rec {
 /* lt_trace_rec.flags */
 enum {
 	LT_TR_COMPLETE		= 1 << 0,	/* the user part reaches the thread's first frame, or there is none */
-	LT_TR_NO_USER		= 1 << 1,	/* a kernel thread: no user part */
+	LT_TR_NO_USER		= 1 << 1,	/* no user part: a kernel thread, or between two programs in execve */
 	LT_TR_FP		= 1 << 2,	/* user part walked by frame pointer: may skip frames */
 	LT_TR_KERNEL_CUT	= 1 << 3,	/* deeper than kernel_depth */
 	LT_TR_USER_CUT		= 1 << 4,	/* deeper than user_depth */
 	LT_TR_USER_FAULT	= 1 << 5,	/* the walk met memory that was not there */
 	LT_TR_COMPAT		= 1 << 6,	/* a 32-bit task */
 	LT_TR_SEEDED		= 1 << 7,	/* taken from outside at load: user part is the pc alone */
+	LT_TR_MISS		= 1 << 8,	/* walked by rows up to code that no row is known for yet */
+	LT_TR_CANNOT		= 1 << 9,	/* walked by rows up to code that cannot be unwound */
 };
 
 /**
@@ -320,6 +330,112 @@ struct lt_trace_rec {
 	__s32 syscall;
 	__u32 flags;
 };
+
+/*
+ * Learned rows: how to get from a place in user code to its caller, taught by
+ * a resolver that has read the binary's call-frame information. Rows belong
+ * to an address space; exec gets a fresh one, exit and unmapping drop them.
+ *
+ * The canonical frame address (cfa) is what sp was before the call; the return
+ * address is at cfa - 8.
+ */
+enum lt_row_kind {
+	LT_ROW_SP	= 1,	/* cfa = sp + cfa_offset */
+	LT_ROW_BP	= 2,	/* cfa = bp + cfa_offset; also code with frame pointers: 16, saved at -16 */
+	LT_ROW_AT_BP	= 3,	/* cfa = the value stored at bp + cfa_offset (realigned stacks) */
+	LT_ROW_SIGNAL	= 4,	/* a signal frame: registers in the ucontext at sp + cfa_offset */
+	LT_ROW_END	= 5,	/* the thread's first frame: complete */
+	LT_ROW_CANNOT	= 6,	/* nothing is known: the trace ends here, incomplete */
+	LT_ROW_AT_SP	= 7,	/* cfa = the value stored at sp + cfa_offset */
+	LT_ROW_KIND_NR
+};
+
+enum {
+	LT_ROW_BP_SAVED	= 1 << 0,	/* the caller's bp is at cfa + bp_offset; else bp is unchanged */
+	LT_ROW_EXACT	= 1 << 1,	/* pc is where execution goes on, not a return address */
+	LT_ROW_BP_AT_BP	= 1 << 2,	/* the caller's bp is at bp + bp_offset (realigned stacks) */
+	LT_ROW_FLAGS	= (1 << 3) - 1,
+};
+
+struct lt_row {
+	__u64 pc;
+	__s32 cfa_offset;
+	__s32 bp_offset;
+	__u32 kind;		/* enum lt_row_kind */
+	__u32 flags;		/* LT_ROW_* */
+};
+
+/* Executable mapping that rows lie in: [start, end). When it goes, they go. */
+struct lt_row_range {
+	__u64 start, end;
+};
+
+enum {
+	LT_MAX_TEACH_ROWS	= 4096,
+	LT_MAX_TEACH_RANGES	= 64,
+	LT_MAX_MISSES		= 256,
+};
+
+/**
+ * struct lt_teach - rows for the address space of one task
+ * @size: sizeof(struct lt_teach)
+ * @pid: any task in it, in the caller's pid namespace
+ * @start_ns, @exec_id: as in its record: another program now is ESTALE
+ * @n_rows, @rows: struct lt_row[n_rows], each pc inside one of the ranges
+ * @n_ranges, @ranges: struct lt_row_range[n_ranges]
+ *
+ * All rows are checked before one is taken. A row for a pc that has one
+ * replaces it. Tasks of that address space whose ongoing sleep stands under
+ * an incomplete trace are walked again.
+ *
+ * Errors: EPERM (needs CAP_SYS_PTRACE in the initial user namespace), EINVAL,
+ * E2BIG, EFAULT, ENOMEM, ESRCH (no such task), ESTALE, ENOSPC (max_rows: what
+ * fit was kept), EOPNOTSUPP (this kernel has no MMU notifiers).
+ */
+struct lt_teach {
+	__u32 size;
+	__u32 pid;
+	__u64 start_ns;
+	__u32 exec_id;
+	__u32 n_rows;
+	__u64 rows;
+	__u32 n_ranges;
+	__u32 spare;		/* 0 */
+	__u64 ranges;
+};
+
+/* A walk that met code without a row. pc is that code; sp and bp are the frame's there. */
+struct lt_miss {
+	__u32 pid;
+	__u32 tgid;
+	__u64 start_ns;
+	__u32 exec_id;
+	__u32 flags;		/* LT_ROW_EXACT when pc is no return address */
+	__u64 pc, sp, bp;
+};
+
+/**
+ * struct lt_misses - takes misses off the ring
+ * @size: sizeof(struct lt_misses)
+ * @n: in: how many fit (at most LT_MAX_MISSES); out: how many came
+ * @misses: user address of struct lt_miss[n]
+ * @event_fd: an eventfd(2) that is signalled when there are misses, -1 for none
+ *
+ * Never waits. The first call makes the descriptor a resolver, until it is
+ * closed: misses are collected while there is one, each goes to one of them.
+ * An eventfd and not poll() on /proc/lattop: the module can be unloaded while
+ * somebody polls. Errors: EPERM (as above), EINVAL, EBADF, EFAULT.
+ */
+struct lt_misses {
+	__u32 size;
+	__u32 n;
+	__u64 misses;
+	__s32 event_fd;
+	__u32 spare;		/* 0 */
+};
+
+#define LT_IOC_TEACH	_IO('L', 0x71)	/* struct lt_teach */
+#define LT_IOC_MISSES	_IO('L', 0x72)	/* struct lt_misses */
 
 /* A kernel function: offsets into LT_SEC_STRINGS. */
 struct lt_ksym_rec {

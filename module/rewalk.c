@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Walks user stacks of tasks that are asleep, now that more rows are known, and
+ * moves their ongoing sleep to the better trace: who sleeps for an hour need
+ * not wake up to be seen whole. Called by teach.c in process context.
+ *
+ * The registers are read under the shard lock with the task asleep, which is
+ * when its stack holds still (seed.c). The memory is read without it, since
+ * that may fault; behind it the task must still be in the same sleep, or what
+ * was read is thrown away.
+ */
+#include <linux/mm.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "compat/task.h"
+#include "lattop.h"
+#include "rows.h"
+
+/* One ongoing sleep: valid while the task is asleep and has begun no other. */
+struct sleep {
+	struct task_struct *p;
+	struct lt_shard *shard;
+	u64 sleeps;
+	struct lt_entry *entry;
+	struct lt_uframe frame;
+	struct lt_capture *c;
+};
+
+enum { UNFINISHED = LT_TR_MISS | LT_TR_SEEDED | LT_TR_FP };
+
+static struct lt_task *find(struct sleep *s)
+{
+	return lt_task_find(s->shard, s->p->pid, s->p->start_boottime);
+}
+
+/* Takes down an ongoing sleep whose user stack is not whole; false: nothing to do. */
+static bool begin(struct sleep *s)
+{
+	struct lt_capture *c = s->c;
+	struct lt_trace *tr = NULL;
+	struct lt_task *t;
+
+	raw_spin_lock_irq(&s->shard->lock);
+	t = find(s);
+	if (t && t->asleep && t->entry && !lt_compat_task_on_cpu(s->p) && !s->p->in_execve)
+		tr = t->entry->trace;
+	if (tr && (!(tr->flags & UNFINISHED) || tr->flags & (LT_TR_NO_USER | LT_TR_COMPAT)))
+		tr = NULL;
+	if (tr) {
+		s->sleeps = t->sleeps;
+		s->entry = t->entry;
+		c->first = 0;
+		c->nr_kernel = tr->nr_kernel;
+		c->nr_user = 0;
+		c->syscall = tr->syscall;
+		c->flags = tr->flags & LT_TR_KERNEL_CUT;
+		memcpy(c->frames, tr->frames, tr->nr_kernel * sizeof(c->frames[0]));
+		lt_arch_user_frame(s->p, &s->frame, &c->flags);
+	}
+	raw_spin_unlock_irq(&s->shard->lock);
+	return tr;
+}
+
+static int read_word(void *memory, u64 address, u64 *word)
+{
+	return access_process_vm(memory, address, word, sizeof(*word), 0) == sizeof(*word);
+}
+
+/* The sleep goes on under the trace that was captured, if it is still the same sleep. */
+static void finish(struct lt *lt, struct sleep *s)
+{
+	struct lt_entry *better;
+	struct lt_task *t;
+
+	raw_spin_lock_irq(&s->shard->lock);
+	t = find(s);
+	if (t && t->asleep && t->sleeps == s->sleeps && t->entry == s->entry) {
+		better = lt_entry_get(lt, t, s->c);
+		if (better != s->entry && better != &t->other) {
+			s->entry->sleeps--;
+			better->sleeps++;
+			t->entry = better;
+			t->seeded = t->seeded && !(s->c->flags & LT_TR_COMPLETE);
+		}
+	}
+	raw_spin_unlock_irq(&s->shard->lock);
+}
+
+static void rewalk_one(struct lt *lt, struct task_struct *p, struct mm_struct *mm,
+		       struct lt_capture *c)
+{
+	struct sleep s = { .p = p, .shard = lt_shard_of(lt, p->pid), .c = c };
+	struct lt_space *space;
+
+	if (!begin(&s))
+		return;
+	rcu_read_lock();
+	space = lt_space_find(lt, mm);	/* the caller's user of the mm keeps it */
+	rcu_read_unlock();
+	if (!space)
+		return;
+	c->nr_user = lt_rows_walk(space, &s.frame, &c->frames[c->nr_kernel],
+				  lt->user_depth, &c->flags, read_word, p);
+	finish(lt, &s);
+	if (c->flags & LT_TR_MISS && lt_resolved(lt))
+		lt_miss(lt, p, &s.frame);
+}
+
+/* Every thread of p's process that is asleep. mm: theirs, a user of which the caller holds. */
+void lt_rewalk(struct lt *lt, struct task_struct *p, struct mm_struct *mm)
+{
+	struct lt_capture *c = kvmalloc(sizeof(*c), GFP_KERNEL);
+	struct task_struct *q = p, *next;
+	int rest = get_nr_threads(p);	/* p may leave the ring it is the end of */
+
+	if (!c)
+		return;
+	get_task_struct(q);
+	do {
+		rewalk_one(lt, q, mm, c);
+		cond_resched();
+		rcu_read_lock();
+		next = pid_alive(q) ? next_thread(q) : p;
+		get_task_struct(next);
+		rcu_read_unlock();
+		put_task_struct(q);
+		q = next;
+	} while (q != p && --rest > 0);
+	put_task_struct(q);
+	kvfree(c);
+}

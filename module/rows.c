@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Learned rows: (address space, pc) -> how to reach the caller, and the walk by
+ * them. Taught in process context (teach.c), looked up in hooks (capture.c).
+ *
+ *	lt->spaces, by mm  ->  struct lt_space  ->  open-addressed table of rows
+ *
+ * A row is two words, 16 bytes: its key (pc, and whether pc is exact or a
+ * return address) and how to step. Hooks read without a lock: interrupts are
+ * off, which is an RCU read side. A row is published by storing its key last;
+ * replaced by storing its second word; a table that grows or is flushed is
+ * replaced whole and freed behind a grace period.
+ *
+ * An MMU notifier ties a space to its mm: it holds the struct, tells when the
+ * mm ends, and when a mapping goes in which there are rows, which flushes the
+ * space; what is still needed is taught again. Notifiers may be called where
+ * nothing may sleep, so they take lt->spaces_lock only and leave freeing to
+ * RCU and the worker. exec brings a fresh mm and so a fresh space.
+ *
+ * max_rows bounds the rows of all spaces. At the limit the space that was used
+ * longest ago gives way.
+ */
+#include <linux/hash.h>
+#include <linux/mm.h>
+#include <linux/mmu_notifier.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+
+#include "lattop.h"
+#include "params.h"
+#include "rows.h"
+
+#ifdef CONFIG_MMU_NOTIFIER
+
+enum {
+	MIN_TABLE_BITS	= 6,
+	MAX_RANGES	= 256,	/* of one space; more are merged into their neighbours */
+};
+
+/* key: pc << 1 | exact. how: cfa_offset << 38 | bp_offset << 12 | kind << 4 | flags. */
+struct packed_row {
+	u64 key;
+	u64 how;
+};
+
+struct table {
+	struct rcu_head rcu;
+	u32 bits;
+	u32 nr;
+	struct packed_row rows[];
+};
+
+struct lt_space {
+	struct hlist_node node;			/* lt->spaces; spaces_lock, RCU */
+	struct list_head dead_node;		/* lt->dead_spaces; spaces_lock */
+	struct rcu_head rcu;
+	struct lt *lt;
+	struct mm_struct *mm;			/* compared, never followed */
+	struct table __rcu *table;		/* spaces_lock */
+	struct mmu_notifier notifier;
+	unsigned long used;			/* jiffies of the last walk */
+	u32 n_ranges;				/* spaces_lock */
+	struct lt_row_range ranges[MAX_RANGES];
+};
+
+static struct hlist_head *bucket(struct lt *lt, struct mm_struct *mm)
+{
+	return &lt->spaces[hash_ptr(mm, LT_SPACE_HASH_BITS)];
+}
+
+/* --- packing --- */
+
+static u64 row_key(u64 pc, bool exact)
+{
+	return pc << 1 | exact;
+}
+
+static u64 pack(const struct lt_row *r)
+{
+	return (u64)(s64)r->cfa_offset << 38 | ((u64)(s64)r->bp_offset & ((1ULL << 26) - 1)) << 12 |
+	       r->kind << 4 | (r->flags & LT_ROW_BP_SAVED);
+}
+
+static void unpack(u64 how, struct lt_row *r)
+{
+	r->cfa_offset = (s64)how >> 38;
+	r->bp_offset = (s64)(how << 26) >> 38;
+	r->kind = how >> 4 & 0xff;
+	r->flags = how & LT_ROW_BP_SAVED;
+}
+
+/* --- lookup and walk: hooks --- */
+
+/* A table always has empty places, so the search ends. */
+static bool find_row(const struct lt_space *space, u64 key, struct lt_row *row)
+{
+	const struct table *table;
+	u32 mask, i;
+	u64 seen = 0;
+
+	rcu_read_lock();
+	table = rcu_dereference(space->table);
+	if (!table)
+		goto out;
+	mask = (1U << table->bits) - 1;
+	i = hash_64(key, table->bits);
+	while ((seen = smp_load_acquire(&table->rows[i].key)) && seen != key)
+		i = (i + 1) & mask;
+	if (seen)
+		unpack(READ_ONCE(table->rows[i].how), row);
+out:
+	rcu_read_unlock();
+	return seen;
+}
+
+struct lt_space *lt_space_find(struct lt *lt, struct mm_struct *mm)
+{
+	struct lt_space *s;
+
+	hlist_for_each_entry_rcu(s, bucket(lt, mm), node)
+		if (s->mm == mm)
+			return s;
+	return NULL;
+}
+
+static u32 why(enum lt_step step)
+{
+	switch (step) {
+	case LT_STEP_END:
+		return LT_TR_COMPLETE;
+	case LT_STEP_CANNOT:
+		return LT_TR_CANNOT;
+	default:
+		return LT_TR_USER_FAULT;
+	}
+}
+
+unsigned int lt_rows_walk(struct lt_space *space, struct lt_uframe *f, unsigned long *frames,
+			  unsigned int max, u32 *flags, lt_read_word read, void *memory)
+{
+	unsigned long now = jiffies;
+	enum lt_step step;
+	unsigned int n = 0;
+	struct lt_row row;
+
+	if (READ_ONCE(space->used) != now)
+		WRITE_ONCE(space->used, now);
+	for (;;) {
+		if (n == max) {
+			*flags |= LT_TR_USER_CUT;
+			return n;
+		}
+		frames[n++] = f->pc;
+		if (!find_row(space, row_key(f->pc, f->exact), &row)) {
+			*flags |= LT_TR_MISS;
+			return n;
+		}
+		step = lt_row_step(&row, f, read, memory);
+		if (step == LT_STEP_OK && !f->pc)
+			step = LT_STEP_END;	/* a return address of 0 ends a stack */
+		if (step != LT_STEP_OK) {
+			*flags |= why(step);
+			return n;
+		}
+	}
+}
+
+/* --- tables: spaces_lock held --- */
+
+static size_t table_bytes(u32 bits)
+{
+	return sizeof(struct table) + (sizeof(struct packed_row) << bits);
+}
+
+static void drop_table(struct lt_space *s)
+{
+	struct table *old = rcu_dereference_protected(s->table, lockdep_is_held(&s->lt->spaces_lock));
+
+	if (!old)
+		return;
+	rcu_assign_pointer(s->table, NULL);
+	s->lt->nr_rows -= old->nr;
+	s->lt->row_bytes -= table_bytes(old->bits);
+	s->n_ranges = 0;
+	kvfree_rcu(old, rcu);
+}
+
+/* There is room: at most three quarters of a table are used. */
+static void put_row(struct table *table, u64 key, u64 how)
+{
+	u32 mask = (1U << table->bits) - 1, i = hash_64(key, table->bits);
+
+	while (table->rows[i].key && table->rows[i].key != key)
+		i = (i + 1) & mask;
+	WRITE_ONCE(table->rows[i].how, how);
+	if (table->rows[i].key)
+		return;
+	smp_store_release(&table->rows[i].key, key);
+	table->nr++;
+}
+
+static bool has_room(const struct table *table, u32 more)
+{
+	return table && table->nr + more <= (3U << table->bits) / 4;
+}
+
+/* Ranges are few and long-lived; past MAX_RANGES the nearest one is stretched. */
+static void cover(struct lt_space *s, const struct lt_row_range *r)
+{
+	u32 i;
+
+	for (i = 0; i < s->n_ranges; i++)
+		if (r->start <= s->ranges[i].end && r->end >= s->ranges[i].start)
+			break;
+	if (i == s->n_ranges && i < MAX_RANGES) {
+		s->ranges[s->n_ranges++] = *r;
+		return;
+	}
+	i = min_t(u32, i, MAX_RANGES - 1);
+	s->ranges[i].start = min(s->ranges[i].start, r->start);
+	s->ranges[i].end = max(s->ranges[i].end, r->end);
+}
+
+/* --- the mm's life --- */
+
+static void unhash(struct lt_space *s)
+{
+	lockdep_assert_held(&s->lt->spaces_lock);
+	if (hlist_unhashed(&s->node))
+		return;
+	hlist_del_init_rcu(&s->node);
+	drop_table(s);
+	s->lt->nr_spaces--;
+	list_add_tail(&s->dead_node, &s->lt->dead_spaces);
+}
+
+/* The last user of the mm is gone. */
+static void on_release(struct mmu_notifier *mn, struct mm_struct *mm)
+{
+	struct lt_space *s = container_of(mn, struct lt_space, notifier);
+
+	spin_lock(&s->lt->spaces_lock);
+	unhash(s);
+	spin_unlock(&s->lt->spaces_lock);
+}
+
+static bool has_rows_in(const struct lt_space *s, u64 start, u64 end)
+{
+	u32 i;
+
+	for (i = 0; i < s->n_ranges; i++)
+		if (start < s->ranges[i].end && end > s->ranges[i].start)
+			return true;
+	return false;
+}
+
+static int on_invalidate(struct mmu_notifier *mn, const struct mmu_notifier_range *range)
+{
+	struct lt_space *s = container_of(mn, struct lt_space, notifier);
+
+	if (range->event != MMU_NOTIFY_UNMAP || !READ_ONCE(s->n_ranges))
+		return 0;
+	spin_lock(&s->lt->spaces_lock);
+	if (has_rows_in(s, range->start, range->end))
+		drop_table(s);
+	spin_unlock(&s->lt->spaces_lock);
+	return 0;
+}
+
+static void on_free(struct mmu_notifier *mn)
+{
+	struct lt_space *s = container_of(mn, struct lt_space, notifier);
+
+	kvfree_rcu(s, rcu);
+}
+
+static const struct mmu_notifier_ops notifier_ops = {
+	.release = on_release,
+	.invalidate_range_start = on_invalidate,
+	.free_notifier = on_free,
+};
+
+/* Worker: lets go of the mms that ended. */
+void lt_rows_reap(struct lt *lt)
+{
+	struct lt_space *s, *next;
+	LIST_HEAD(dead);
+
+	spin_lock(&lt->spaces_lock);
+	list_splice_init(&lt->dead_spaces, &dead);
+	spin_unlock(&lt->spaces_lock);
+	list_for_each_entry_safe(s, next, &dead, dead_node)
+		mmu_notifier_put(&s->notifier);
+}
+
+/* --- teaching: lt->rows_mutex held --- */
+
+static struct lt_space *space_of(struct lt *lt, struct mm_struct *mm)
+{
+	struct lt_space *s;
+	int err;
+
+	rcu_read_lock();
+	s = lt_space_find(lt, mm);	/* cannot end: the caller holds a user of the mm */
+	rcu_read_unlock();
+	if (s)
+		return s;
+	s = kzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
+	if (!s)
+		return ERR_PTR(-ENOMEM);
+	s->lt = lt;
+	s->mm = mm;
+	s->used = jiffies;
+	s->notifier.ops = &notifier_ops;
+	err = mmu_notifier_register(&s->notifier, mm);
+	if (err) {
+		kfree(s);
+		return ERR_PTR(err);
+	}
+	spin_lock(&lt->spaces_lock);
+	hlist_add_head_rcu(&s->node, bucket(lt, mm));
+	lt->nr_spaces++;
+	spin_unlock(&lt->spaces_lock);
+	return s;
+}
+
+/* Drops the rows of the space used longest ago, other than keep; false when there is none. */
+static bool evict_one(struct lt *lt, const struct lt_space *keep)
+{
+	struct lt_space *s, *oldest = NULL;
+	unsigned int i;
+
+	spin_lock(&lt->spaces_lock);
+	for (i = 0; i < 1U << LT_SPACE_HASH_BITS; i++)
+		hlist_for_each_entry(s, &lt->spaces[i], node)
+			if (s != keep && rcu_access_pointer(s->table) &&
+			    (!oldest || time_before(READ_ONCE(s->used), READ_ONCE(oldest->used))))
+				oldest = s;
+	if (oldest)
+		drop_table(oldest);
+	spin_unlock(&lt->spaces_lock);
+	return oldest;
+}
+
+/* Sees to room for more rows in s's table. */
+static int make_room(struct lt *lt, struct lt_space *s, u32 more)
+{
+	struct table *old, *new;
+	u32 i, nr, bits = MIN_TABLE_BITS;
+
+	/* only teaching adds rows, under rows_mutex; an unmapping elsewhere may still drop them */
+	spin_lock(&lt->spaces_lock);
+	old = rcu_dereference_protected(s->table, lockdep_is_held(&lt->spaces_lock));
+	nr = old ? old->nr : 0;
+	spin_unlock(&lt->spaces_lock);
+	while ((3U << bits) / 4 < nr + more)
+		bits++;
+	new = kvzalloc(table_bytes(bits + 1), GFP_KERNEL_ACCOUNT);
+	if (!new)
+		return -ENOMEM;
+	new->bits = bits + 1;
+	spin_lock(&lt->spaces_lock);
+	old = rcu_dereference_protected(s->table, lockdep_is_held(&lt->spaces_lock));
+	for (i = 0; old && i < 1U << old->bits; i++)
+		if (old->rows[i].key)
+			put_row(new, old->rows[i].key, old->rows[i].how);
+	rcu_assign_pointer(s->table, new);
+	lt->row_bytes += table_bytes(new->bits);
+	if (old) {
+		lt->row_bytes -= table_bytes(old->bits);
+		kvfree_rcu(old, rcu);
+	}
+	spin_unlock(&lt->spaces_lock);
+	return 0;
+}
+
+/* Each range is one executable mapping, or part of one. mmap_lock held. */
+static bool ranges_mapped(struct mm_struct *mm, const struct lt_row_range *ranges, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		struct vm_area_struct *vma = find_vma(mm, ranges[i].start);
+
+		if (!vma || vma->vm_start > ranges[i].start || vma->vm_end < ranges[i].end ||
+		    !(vma->vm_flags & VM_EXEC))
+			return false;
+	}
+	return true;
+}
+
+/* mmap_lock and rows_mutex held: a mapping that goes flushes after this, not before. */
+static int add_rows(struct lt *lt, struct lt_space *s, const struct lt_row *rows, u32 n_rows,
+		    const struct lt_row_range *ranges, u32 n_ranges)
+{
+	struct table *table;
+	u32 i, before;
+	int err;
+
+	for (;;) {
+		spin_lock(&lt->spaces_lock);
+		table = rcu_dereference_protected(s->table, lockdep_is_held(&lt->spaces_lock));
+		if (has_room(table, n_rows))
+			break;
+		spin_unlock(&lt->spaces_lock);
+		err = make_room(lt, s, n_rows);
+		if (err)
+			return err;
+	}
+	before = table->nr;
+	for (i = 0; i < n_ranges; i++)
+		cover(s, &ranges[i]);
+	for (i = 0; i < n_rows; i++)
+		put_row(table, row_key(rows[i].pc, rows[i].flags & LT_ROW_EXACT), pack(&rows[i]));
+	lt->nr_rows += table->nr - before;
+	spin_unlock(&lt->spaces_lock);
+	return 0;
+}
+
+/*
+ * Adds checked rows to the space of mm, a user of which the caller holds.
+ * -ESTALE when a range is not an executable mapping any more.
+ */
+int lt_rows_teach(struct lt *lt, struct mm_struct *mm, const struct lt_row *rows, u32 n_rows,
+		  const struct lt_row_range *ranges, u32 n_ranges)
+{
+	struct lt_space *s;
+	int err;
+	u32 i;
+
+	mutex_lock(&lt->rows_mutex);
+	s = space_of(lt, mm);
+	err = PTR_ERR_OR_ZERO(s);
+	if (err)
+		goto out;
+	while (lt->nr_rows + n_rows > lt->max_rows && evict_one(lt, s))
+		cond_resched();
+	if (lt->nr_rows + n_rows > lt->max_rows) {
+		for (i = 0; i < n_rows; i++)
+			lt_lose(lt, LT_LOST_row_limit);
+		err = -ENOSPC;
+		goto out;
+	}
+	err = down_read_killable(&mm->mmap_lock);
+	if (err)
+		goto out;
+	err = ranges_mapped(mm, ranges, n_ranges) ?
+		add_rows(lt, s, rows, n_rows, ranges, n_ranges) : -ESTALE;
+	up_read(&mm->mmap_lock);
+out:
+	mutex_unlock(&lt->rows_mutex);
+	return err;
+}
+
+u64 lt_rows_bytes(struct lt *lt)
+{
+	return lt->row_bytes + lt->nr_spaces * sizeof(struct lt_space);
+}
+
+int lt_rows_init(struct lt *lt)
+{
+	lt->spaces = kvcalloc(1UL << LT_SPACE_HASH_BITS, sizeof(*lt->spaces), GFP_KERNEL);
+	if (!lt->spaces)
+		return -ENOMEM;
+	spin_lock_init(&lt->spaces_lock);
+	mutex_init(&lt->rows_mutex);
+	INIT_LIST_HEAD(&lt->dead_spaces);
+	lt->max_rows = lt_params.max_rows;
+	return 0;
+}
+
+/* Nothing walks and nothing teaches any more. */
+void lt_rows_exit(struct lt *lt)
+{
+	struct hlist_node *next;
+	struct lt_space *s;
+	unsigned int i;
+
+	spin_lock(&lt->spaces_lock);
+	for (i = 0; i < 1U << LT_SPACE_HASH_BITS; i++)
+		hlist_for_each_entry_safe(s, next, &lt->spaces[i], node)
+			unhash(s);
+	spin_unlock(&lt->spaces_lock);
+	lt_rows_reap(lt);
+	mmu_notifier_synchronize();
+	kvfree(lt->spaces);
+}
+
+#else /* the kernel cannot say when mappings go: no rows, frame pointers only */
+
+struct lt_space *lt_space_find(struct lt *lt, struct mm_struct *mm)
+{
+	return NULL;
+}
+
+unsigned int lt_rows_walk(struct lt_space *space, struct lt_uframe *f, unsigned long *frames,
+			  unsigned int max, u32 *flags, lt_read_word read, void *memory)
+{
+	return 0;
+}
+
+int lt_rows_teach(struct lt *lt, struct mm_struct *mm, const struct lt_row *rows, u32 n_rows,
+		  const struct lt_row_range *ranges, u32 n_ranges)
+{
+	return -EOPNOTSUPP;
+}
+
+void lt_rows_reap(struct lt *lt)
+{
+}
+
+u64 lt_rows_bytes(struct lt *lt)
+{
+	return 0;
+}
+
+int lt_rows_init(struct lt *lt)
+{
+	return 0;
+}
+
+void lt_rows_exit(struct lt *lt)
+{
+}
+
+#endif

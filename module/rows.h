@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Learned rows by address space, and walks by them. */
+#ifndef LATTOP_ROWS_H
+#define LATTOP_ROWS_H
+
+#include <linux/compiler.h>
+#include <linux/types.h>
+
+#include "row_step.h"
+
+struct lt;
+struct lt_space;
+struct mm_struct;
+struct task_struct;
+
+/* rows.c: process context */
+int lt_rows_init(struct lt *lt);
+void lt_rows_exit(struct lt *lt);
+int lt_rows_teach(struct lt *lt, struct mm_struct *mm, const struct lt_row *rows, u32 n_rows,
+		  const struct lt_row_range *ranges, u32 n_ranges);
+void lt_rows_reap(struct lt *lt);
+u64 lt_rows_bytes(struct lt *lt);
+
+/* rows.c: in hooks for current's mm; else the caller holds a user of the mm (and RCU to find it) */
+struct lt_space *lt_space_find(struct lt *lt, struct mm_struct *mm);
+
+/*
+ * Walks from *f up, innermost first, at most max frames. Sets LT_TR_COMPLETE,
+ * or why not; *f is the frame it ended at.
+ */
+unsigned int lt_rows_walk(struct lt_space *space, struct lt_uframe *f, unsigned long *frames,
+			  unsigned int max, u32 *flags, lt_read_word read, void *memory);
+
+/* misses.c */
+void lt_miss(struct lt *lt, struct task_struct *p, const struct lt_uframe *f);
+bool lt_resolved(const struct lt *lt);
+int lt_misses_init(struct lt *lt);
+void lt_misses_exit(struct lt *lt);
+
+struct lt_resolver;
+struct lt_resolver *lt_resolver_new(struct lt *lt, int event_fd);
+void lt_resolver_free(struct lt *lt, struct lt_resolver *r);
+u32 lt_misses_take(struct lt *lt, struct lt_miss *to, u32 n);
+
+/* teach.c */
+struct file;
+long lt_teach(struct lt *lt, struct file *file, const void __user *from);
+
+/* rewalk.c */
+void lt_rewalk(struct lt *lt, struct task_struct *leader, struct mm_struct *mm);
+
+#endif
