@@ -63,7 +63,7 @@ uninstall: ## take out what install put there
 
 vm: build ## a command in a guest: make vm KERNEL=6.1 CMD='...'; without CMD a shell
 	@packaging/setup vm
-	@tests/vm/run --kernel $(KERNEL) $(VMFLAGS) $(if $(CMD),-- sh -c '$(subst ','\'',$(CMD))')
+	@tests/vm/run --kernel $(KERNEL) $(VMFLAGS) $(if $(CMD),-- sh -c '$(subst ','\'',$(value CMD))')
 
 lint: build ## every linter: W=1, sparse, checkpatch, cppcheck, clang-tidy, clang-format, shellcheck
 	@packaging/setup vm lint
