@@ -139,9 +139,13 @@ UniqueFd ProcessFiles::open_mapping(const Mapping& mapping) const {
     return checked(UniqueFd(::openat(folder_.get(), "exe", O_PATH | O_CLOEXEC)), mapping);
 }
 
+UniqueFd ProcessFiles::open_memory() const {
+    return UniqueFd(::openat(folder_.get(), "mem", O_RDONLY | O_CLOEXEC));
+}
+
 std::optional<std::vector<char>> ProcessFiles::memory(std::uint64_t address,
                                                       std::size_t bytes) const {
-    const UniqueFd fd(::openat(folder_.get(), "mem", O_RDONLY | O_CLOEXEC));
+    const UniqueFd fd = open_memory();
     if (!fd) return std::nullopt;
     std::vector<char> memory(bytes);
     const ssize_t n = ::pread(fd.get(), memory.data(), bytes, static_cast<off_t>(address));

@@ -41,6 +41,9 @@ public:
     /// program. No descriptor where none of them is the same file.
     [[nodiscard]] UniqueFd open_mapping(const Mapping& mapping) const;
 
+    /// Its memory, to be read by address; no descriptor where that may not be.
+    [[nodiscard]] UniqueFd open_memory() const;
+
     /// Bytes of its memory; nothing where they may not be read.
     [[nodiscard]] std::optional<std::vector<char>> memory(std::uint64_t address,
                                                           std::size_t bytes) const;

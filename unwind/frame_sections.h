@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The call-frame information of a file, copied, checked and opened with libdw.
+// Held by CfiRows.
+#pragma once
+
+#include <elfutils/libdw.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "unwind/elf_bytes.h"
+
+namespace lattop {
+
+class FrameSections {
+public:
+    explicit FrameSections(const ElfBytes& file);
+    FrameSections(const FrameSections&) = delete;
+    FrameSections& operator=(const FrameSections&) = delete;
+    ~FrameSections();
+
+    /// nullptr where the file has none, or none that is sound.
+    [[nodiscard]] Dwarf_CFI* eh_frame() const { return eh_frame_; }
+    [[nodiscard]] Dwarf_CFI* debug_frame() const { return debug_frame_; }
+
+    /// Whether there was something that was not sound.
+    [[nodiscard]] bool damaged() const { return damaged_; }
+
+    /// About how much memory it holds.
+    [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+private:
+    void open_eh_frame(const ElfBytes& file);
+    void open_debug_frame(const ElfBytes& file);
+
+    std::vector<std::uint8_t> eh_image_, debug_image_;  // what libelf reads
+    Elf* eh_elf_ = nullptr;
+    Elf* debug_elf_ = nullptr;
+    Dwarf* dwarf_ = nullptr;
+    Dwarf_CFI* eh_frame_ = nullptr;
+    Dwarf_CFI* debug_frame_ = nullptr;
+    bool damaged_ = false;
+    std::size_t bytes_ = 0;
+};
+
+}  // namespace lattop

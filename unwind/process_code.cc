@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See process_code.h.
+#include "unwind/process_code.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+namespace lattop {
+namespace {
+
+constexpr const char* kVdso = "[vdso]";
+constexpr std::size_t kMaxVdsoBytes = 65536;
+
+/// Pages of one stack that are remembered: a walk goes up and seldom back.
+constexpr std::size_t kPages = 8;
+
+/// Above a frame's sp its frame pointer is at most this far.
+constexpr std::uint64_t kMaxFrameBytes = std::uint64_t{1} << 20;
+
+/// What an image costs at least, whatever its sections have.
+constexpr std::size_t kLeastFileCost = 16384;
+
+constexpr std::uint64_t kMixer = 0x9e3779b97f4a7c15U;
+
+std::int64_t nanoseconds(const timespec& time) {
+    constexpr std::int64_t kSecond = 1'000'000'000;
+    return time.tv_sec * kSecond + time.tv_nsec;
+}
+
+bool same_mapping(const Mapping& a, const Mapping& b) {
+    return a.start == b.start && a.end == b.end && a.offset == b.offset && a.device == b.device &&
+           a.inode == b.inode && a.path == b.path;
+}
+
+/// Code that "push %rbp; mov %rsp,%rbp" opens, walked by frame pointer.
+BuiltRow frame_pointer_row() {
+    BuiltRow built;
+    built.row.kind = LT_ROW_BP;
+    built.row.cfa_offset = 16;
+    built.row.bp_offset = -16;
+    built.row.flags = LT_ROW_BP_SAVED;
+    return built;
+}
+
+BuiltRow cannot(CannotCause cause, bool exact) {
+    BuiltRow built;
+    built.row.kind = LT_ROW_CANNOT;
+    built.row.flags = exact ? LT_ROW_EXACT : 0;
+    built.cannot = cause;
+    return built;
+}
+
+}  // namespace
+
+std::size_t HashCodeFileId::operator()(const CodeFileId& id) const {
+    const auto times = static_cast<std::uint64_t>(id.modified_ns) * kMixer +
+                       static_cast<std::uint64_t>(id.changed_ns);
+    return ((id.device * kMixer + id.inode) * kMixer + id.bytes) * kMixer + times;
+}
+
+CodeFiles::File CodeFiles::find(const CodeFileId& id) {
+    const File* known = files_.find(id);
+    return known == nullptr ? nullptr : *known;
+}
+
+CodeFiles::File CodeFiles::keep(const CodeFileId& id, File file) {
+    const std::size_t cost = std::max(file->bytes(), kLeastFileCost);
+    return files_.put(id, std::move(file), cost);
+}
+
+std::optional<ProcessCode> ProcessCode::open(const std::string& proc, std::uint32_t pid,
+                                             std::uint64_t start_ns, CodeFiles& files) {
+    auto proc_files = ProcessFiles::open(proc, pid, start_ns);
+    if (!proc_files) return std::nullopt;
+    UniqueFd memory = proc_files->open_memory();
+    if (!memory) return std::nullopt;
+    ProcessCode code(*std::move(proc_files), std::move(memory), files);
+    if (!code.read_maps()) return std::nullopt;
+    return code;
+}
+
+bool ProcessCode::read_maps() {
+    auto maps = proc_files_.maps();
+    if (!maps) return false;
+    std::vector<Known> known(maps->size());
+    for (std::size_t i = 0; i < maps->size(); ++i) {
+        const Mapping* before = find_mapping(maps_, (*maps)[i].start);
+        if (before != nullptr && same_mapping(*before, (*maps)[i]))
+            known[i] = known_[static_cast<std::size_t>(before - maps_.data())];
+    }
+    maps_ = *std::move(maps);
+    known_ = std::move(known);
+    return true;
+}
+
+const Mapping* ProcessCode::cover(std::uint64_t address) {
+    if (const Mapping* mapping = find_mapping(maps_, address)) return mapping;
+    if (!may_refresh_) return nullptr;
+    may_refresh_ = false;
+    return read_maps() ? find_mapping(maps_, address) : nullptr;
+}
+
+CodeFiles::File ProcessCode::open_vdso(const Mapping& mapping) {
+    std::vector<char> image(std::min<std::size_t>(mapping.end - mapping.start, kMaxVdsoBytes));
+    if (!read_memory(mapping.start, image)) return nullptr;
+    // No file has inode 0. The content is the key: a process may have changed its own.
+    const std::string_view content(image.data(), image.size());
+    const CodeFileId id{0, 0, content.size(),
+                        static_cast<std::int64_t>(std::hash<std::string_view>{}(content)), 0};
+    if (auto known = files_->find(id)) return known;
+    return files_->keep(id, CfiRows::from_memory(std::move(image)));
+}
+
+CodeFiles::File ProcessCode::open_file(const Mapping& mapping) {
+    if (mapping.path == kVdso) return open_vdso(mapping);
+    if (mapping.inode == 0) return nullptr;
+    UniqueFd fd = proc_files_.open_mapping(mapping);
+    struct stat info {};
+    if (!fd || ::fstat(fd.get(), &info) != 0) return nullptr;
+    const CodeFileId id{info.st_dev, info.st_ino, static_cast<std::uint64_t>(info.st_size),
+                        nanoseconds(info.st_mtim), nanoseconds(info.st_ctim)};
+    if (auto known = files_->find(id)) return known;
+    return files_->keep(id, CfiRows::from_file(std::move(fd)));
+}
+
+CodeFiles::File ProcessCode::file_of(const Mapping& mapping) {
+    Known& known = known_[static_cast<std::size_t>(&mapping - maps_.data())];
+    if (!known.tried) {
+        known.tried = true;
+        known.file = open_file(mapping);
+    }
+    return known.file;
+}
+
+ProcessCode::CodeAt ProcessCode::code_at(std::uint64_t pc) {
+    const Mapping* mapping = cover(pc);
+    if (mapping == nullptr) return {};
+    return {mapping, file_of(*mapping)};
+}
+
+/// Whether a call instruction ends at `address`: 5-byte direct, or one of the
+/// indirect forms, ff /2 of 2 to 7 bytes (Intel SDM volume 2, CALL).
+bool ProcessCode::follows_call(std::uint64_t address) {
+    std::array<char, 8> code{};
+    if (address < code.size() || !read_memory(address - code.size(), code)) return false;
+    const auto byte = [&](std::size_t back) {
+        return static_cast<std::uint8_t>(code.at(code.size() - back));
+    };
+    if (byte(5) == 0xe8) return true;
+    for (std::size_t back = 2; back <= 7; ++back)
+        if (byte(back) == 0xff && (byte(back - 1) >> 3 & 7) == 2) return true;
+    return false;
+}
+
+/// Is bp a frame pointer here? It must lie in this frame's reach, and the word
+/// above it must be where a call returns to.
+bool ProcessCode::has_frame_pointer(const lt_uframe& frame) {
+    if (frame.exact != 0 || (frame.bp & 7) != 0) return false;
+    if (frame.bp < frame.sp || frame.bp - frame.sp > kMaxFrameBytes) return false;
+    std::uint64_t caller = 0;
+    if (!read_word(frame.bp + 8, caller)) return false;
+    return caller != 0 && find_mapping(maps_, caller - 1) != nullptr && follows_call(caller);
+}
+
+/// JITs (V8, .NET, the JVM with PreserveFramePointer) and much hand-written code
+/// keep frame pointers and say so nowhere. Such code gets the frame-pointer
+/// rule where the registers bear it out, at return addresses only: at any other
+/// place the frame may not be set up yet. A leaf that has none is skipped over
+/// then; nothing shows that from outside.
+BuiltRow ProcessCode::without_cfi(const lt_uframe& frame) {
+    if (has_frame_pointer(frame)) return frame_pointer_row();
+    return cannot(CannotCause::NoCfi, frame.exact != 0);
+}
+
+std::optional<PlacedRow> ProcessCode::row_at(const lt_uframe& frame) {
+    const bool exact = frame.exact != 0;
+    const std::uint64_t look_up = frame.pc - (exact ? 0 : 1);
+    if (frame.pc == 0) return std::nullopt;
+    const Mapping* mapping = cover(look_up);
+    if (mapping == nullptr) return std::nullopt;
+    PlacedRow placed{};
+    placed.range = {mapping->start, mapping->end};
+    const CodeFiles::File file = file_of(*mapping);
+    if (file != nullptr)
+        placed.built = file->row_at(frame.pc - mapping->start + mapping->offset, exact);
+    const bool has_file = mapping->inode != 0 || mapping->path == kVdso;
+    if (file == nullptr && has_file) placed.built = cannot(CannotCause::NoFile, exact);
+    if (!has_file || placed.built.cannot == CannotCause::NoCfi ||
+        placed.built.cannot == CannotCause::NoFile)
+        if (BuiltRow bare = without_cfi(frame); bare.cannot == CannotCause::None || !has_file)
+            placed.built = bare;
+    placed.built.row.pc = frame.pc;
+    return placed;
+}
+
+bool ProcessCode::read_memory(std::uint64_t address, std::span<char> bytes) const {
+    if (address > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max()) - bytes.size())
+        return false;
+    ssize_t n = 0;
+    do
+        n = ::pread(memory_.get(), bytes.data(), bytes.size(), static_cast<off_t>(address));
+    while (n < 0 && errno == EINTR);
+    return n == static_cast<ssize_t>(bytes.size());
+}
+
+void ProcessCode::forget_memory() {
+    for (Page& page : pages_)
+        page.address = 1;
+}
+
+bool ProcessCode::read_word(std::uint64_t address, std::uint64_t& word) {
+    if (pages_.empty()) pages_.resize(kPages);
+    if (address > std::numeric_limits<std::uint64_t>::max() - sizeof(word)) return false;
+    const std::uint64_t start = address / kPageBytes * kPageBytes;
+    if (address + sizeof(word) > start + kPageBytes)
+        return read_memory(address, {reinterpret_cast<char*>(&word), sizeof(word)});
+    auto page = std::ranges::find(pages_, start, &Page::address);
+    if (page == pages_.end()) {
+        page = pages_.begin() + static_cast<std::ptrdiff_t>(next_page_++ % kPages);
+        page->there = read_memory(start, page->bytes);
+        page->address = start;
+    }
+    if (page->there) std::memcpy(&word, page->bytes.data() + (address - start), sizeof(word));
+    return page->there;
+}
+
+bool ProcessCode::alive() const {
+    std::array<char, 1> byte{};
+    return std::ranges::any_of(
+        maps_, [&](const Mapping& mapping) { return read_memory(mapping.start, byte); });
+}
+
+int read_process_word(void* process_code, __u64 address, __u64* word) {
+    std::uint64_t value = 0;
+    if (!static_cast<ProcessCode*>(process_code)->read_word(address, value)) return 0;
+    *word = value;
+    return 1;
+}
+
+}  // namespace lattop

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// One process's code and memory, held open for unwinding: which mapping a pc
+// lies in, the row for it, words of its stack. Called by the resolver, by
+// `lattop stack` and by tests. Not for two threads at once.
+//
+// The descriptor of /proc/PID/mem belongs to the address space it was opened
+// on: after an execve(2) it reads nothing, so rows are never built from the
+// memory of another program.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "unwind/bounded_cache.h"
+#include "unwind/cfi_rows.h"
+#include "unwind/process_files.h"
+#include "unwind/row_step.h"
+
+namespace lattop {
+
+/// A file as it was when it was opened. Not its build id: that is what the file
+/// says of itself, and a forged one would teach its rows to other processes.
+struct CodeFileId {
+    std::uint64_t device = 0, inode = 0, bytes = 0;
+    std::int64_t modified_ns = 0, changed_ns = 0;
+    bool operator==(const CodeFileId&) const = default;
+};
+
+struct HashCodeFileId {
+    std::size_t operator()(const CodeFileId& id) const;
+};
+
+/// The rows of all files, whoever maps them. Least recently used files go when
+/// they hold more than the budget together.
+class CodeFiles {
+public:
+    explicit CodeFiles(std::size_t budget_bytes) : files_(budget_bytes) {}
+
+    using File = std::shared_ptr<CfiRows>;
+    [[nodiscard]] File find(const CodeFileId& id);
+    File keep(const CodeFileId& id, File file);
+    [[nodiscard]] std::size_t size() const { return files_.size(); }
+
+private:
+    BoundedCache<CodeFileId, File, HashCodeFileId> files_;
+};
+
+/// A row at its place in a process.
+struct PlacedRow {
+    BuiltRow built;      ///< row.pc is the address in the process
+    lt_row_range range;  ///< the executable mapping
+};
+
+class ProcessCode {
+public:
+    /// The process of task `pid` that started at `start_ns` (CLOCK_BOOTTIME);
+    /// nothing where it is gone or may not be read.
+    static std::optional<ProcessCode> open(const std::string& proc, std::uint32_t pid,
+                                           std::uint64_t start_ns, CodeFiles& files);
+
+    /// The row for a frame; nothing where its pc is in no executable mapping.
+    /// May read the maps again, see allow_refresh(). `frame` says more than its
+    /// pc only for code without call-frame information: whether bp looks like a
+    /// frame pointer there.
+    std::optional<PlacedRow> row_at(const lt_uframe& frame);
+
+    /// The file of the mapping that holds `pc`, and the mapping; for the live
+    /// unwinder. nullptr where there is none.
+    struct CodeAt {
+        const Mapping* mapping = nullptr;
+        CodeFiles::File file;
+    };
+    CodeAt code_at(std::uint64_t pc);
+
+    /// Maps that do not hold a pc are read again at most once until the next
+    /// call of this.
+    void allow_refresh() { may_refresh_ = true; }
+
+    /// Forgets what was read of its memory: it may have changed.
+    void forget_memory();
+
+    /// A word of its memory; false where it is not there.
+    bool read_word(std::uint64_t address, std::uint64_t& word);
+
+    /// Whether the address space it was opened on still exists.
+    [[nodiscard]] bool alive() const;
+
+    [[nodiscard]] const ProcessFiles& proc_files() const { return proc_files_; }
+    [[nodiscard]] const std::vector<Mapping>& maps() const { return maps_; }
+
+private:
+    static constexpr std::size_t kPageBytes = 4096;
+    struct Page {
+        std::uint64_t address = 1;  ///< no page has this
+        bool there = false;
+        std::array<char, kPageBytes> bytes;
+    };
+    /// What is known about the file of a mapping.
+    struct Known {
+        bool tried = false;
+        CodeFiles::File file;
+    };
+
+    ProcessCode(ProcessFiles proc_files, UniqueFd memory, CodeFiles& files)
+        : proc_files_(std::move(proc_files)), memory_(std::move(memory)), files_(&files) {}
+
+    bool read_maps();
+    [[nodiscard]] bool read_memory(std::uint64_t address, std::span<char> bytes) const;
+    const Mapping* cover(std::uint64_t address);
+    CodeFiles::File file_of(const Mapping& mapping);
+    CodeFiles::File open_file(const Mapping& mapping);
+    CodeFiles::File open_vdso(const Mapping& mapping);
+    BuiltRow without_cfi(const lt_uframe& frame);
+    bool has_frame_pointer(const lt_uframe& frame);
+    bool follows_call(std::uint64_t address);
+
+    ProcessFiles proc_files_;
+    UniqueFd memory_;
+    CodeFiles* files_;
+    std::vector<Mapping> maps_;
+    std::vector<Known> known_;  // one for each mapping
+    bool may_refresh_ = false;
+    std::vector<Page> pages_;
+    std::size_t next_page_ = 0;
+};
+
+/// lt_read_word for a ProcessCode.
+int read_process_word(void* process_code, __u64 address, __u64* word);
+
+}  // namespace lattop
