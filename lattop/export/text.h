@@ -24,6 +24,9 @@ struct TextOptions {
 std::string refresh_text(const TableContext& context, const TextOptions& options,
                          const std::string& clock);
 
+/// What a limit of the header counts; "limit_N" for limits of newer modules.
+std::string limit_name(std::size_t limit);
+
 /// One line for the limits: "tasks 143/8192 (1%), …, memory 12.3M".
 std::string limits_text(const Header& header);
 

@@ -46,6 +46,12 @@ std::string pid_text(const Task& task) {
     return number == 0 ? "-" : std::to_string(number);
 }
 
+/// A name that fits its column, cut as top does it: "systemd+".
+std::string short_user(const std::string& name) {
+    const auto width = static_cast<std::size_t>(column_info(Column::User).width);
+    return name.size() <= width ? name : name.substr(0, width - 1) + "+";
+}
+
 std::uint64_t delta_blocked(const Row& row) {
     return row.delta ? row.delta->blocked_ns : 0;
 }
@@ -164,7 +170,7 @@ std::string cell_text(const TableContext& context, const Row& row, Column column
     const Task& task = *row.task;
     switch (column) {
         case Column::Pid: return pid_text(task);
-        case Column::User: return context.users.name(task.uid);
+        case Column::User: return short_user(context.users.name(task.uid));
         case Column::State: return std::string(1, task.state);
         case Column::Share:
             if (!row.delta) return "-";

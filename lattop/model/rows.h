@@ -74,7 +74,7 @@ struct RowOptions {
     bool hide_kernel_threads = false;
     bool hide_exited = false;
     bool hide_idle = false;  ///< tasks that did not begin a sleep in the interval
-    std::string filter;      ///< shown are rows with one of its '|'-separated words
+    std::string filter{};    ///< shown are rows with one of its '|'-separated words
 };
 
 /// The rows to show, in order. They point into the model's snapshot.

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See resolver.h.
+#include "lattop/resolver.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+
+namespace lattop {
+namespace {
+
+/// Places whose rows were in doubt, remembered; and how often a place must
+/// have been so before "cannot" is taught.
+constexpr std::size_t kMaxDoubts = 8192;
+constexpr unsigned kDoubts = 3;
+
+/// Tasks of a process that a lesson is tried with: one may have ended.
+constexpr std::size_t kMaxPupils = 4;
+
+std::uint64_t thread_cpu_ns() {
+    constexpr std::uint64_t kSecond = 1'000'000'000;
+    timespec now{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * kSecond +
+           static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+lt_uframe frame_of(const lt_miss& miss) {
+    lt_uframe frame{};
+    frame.pc = miss.pc;
+    frame.sp = miss.sp;
+    frame.bp = miss.bp;
+    frame.exact = miss.flags & LT_ROW_EXACT;
+    return frame;
+}
+
+}  // namespace
+
+Resolver::Resolver(ResolverDoor& door, ResolverLimits limits, std::string proc)
+    : door_(door),
+      limits_(limits),
+      proc_(std::move(proc)),
+      files_(limits.file_bytes),
+      processes_(limits.processes),
+      doubts_(kMaxDoubts) {}
+
+std::size_t Resolver::step() {
+    const std::uint64_t start_ns = thread_cpu_ns();
+    const std::vector<lt_miss> misses = door_.take();
+    stats_.misses += misses.size();
+    resolve(misses);
+    stats_.cpu_ns += thread_cpu_ns() - start_ns;
+    return misses.size();
+}
+
+std::size_t Resolver::introduce() {
+    const std::uint64_t start_ns = thread_cpu_ns();
+    const std::vector<lt_miss> sleepers = door_.sleepers();
+    resolve(sleepers);
+    stats_.cpu_ns += thread_cpu_ns() - start_ns;
+    return sleepers.size();
+}
+
+void Resolver::resolve(const std::vector<lt_miss>& misses) {
+    std::map<ProcessId, std::vector<lt_miss>> by_process;
+    for (const lt_miss& miss : misses)
+        by_process[{miss.tgid, miss.exec_id}].push_back(miss);
+    std::size_t budget = limits_.step_frames;
+    for (const auto& [id, its] : by_process)
+        resolve_process(id, its, budget);
+    stats_.files = files_.size();
+    stats_.processes = processes_.size();
+}
+
+/// The process of a miss, held since an earlier one if it still is the same:
+/// memory that can no longer be read was that of a program that is gone.
+ProcessCode* Resolver::find_process(const ProcessId& id, const lt_miss& miss) {
+    if (ProcessCode* known = processes_.find(id)) {
+        if (known->alive()) return known;
+        processes_.erase(id);
+    }
+    auto code = ProcessCode::open(proc_, miss.pid, miss.start_ns, files_);
+    if (!code) return nullptr;
+    return &processes_.put(id, *std::move(code));
+}
+
+/// Whether "cannot" may be for want of a good look: code without call-frame
+/// information is judged by a stack that may have changed meanwhile.
+bool Resolver::in_doubt(const ProcessId& id, const PlacedRow& placed) {
+    const CannotCause cause = placed.built.cannot;
+    if (cause != CannotCause::NoCfi && cause != CannotCause::NoFile) return false;
+    constexpr std::uint64_t kMixer = 0x9e3779b97f4a7c15U;
+    const std::uint64_t place = placed.built.row.pc ^ HashProcessId{}(id)*kMixer;
+    unsigned* seen = doubts_.find(place);
+    if (seen == nullptr) seen = &doubts_.put(place, 0);
+    return ++*seen < kDoubts;
+}
+
+void Resolver::add_walk(const Walk& walk, const ProcessId& id, Lesson& lesson) {
+    ++stats_.walks;
+    stats_.frames += walk.frames.size();
+    ++stats_.ends.at(static_cast<std::size_t>(walk.end));
+    for (const WalkedFrame& walked : walk.frames) {
+        const std::pair key{walked.frame.pc, walked.frame.exact};
+        if (lesson.contains(key) || in_doubt(id, walked.placed)) continue;
+        lesson.emplace(key, walked.placed);
+    }
+}
+
+void Resolver::resolve_process(const ProcessId& id, const std::vector<lt_miss>& misses,
+                               std::size_t& budget) {
+    ProcessCode* code = nullptr;
+    for (const lt_miss& miss : misses)
+        if ((code = find_process(id, miss)) != nullptr) break;
+    if (code == nullptr) {
+        stats_.gone += misses.size();
+        return;
+    }
+    code->allow_refresh();
+    Lesson lesson;
+    for (const lt_miss& miss : misses) {
+        // Out of budget, each gets its own row at least.
+        const std::size_t frames = std::clamp<std::size_t>(budget, 1, kMaxWalkFrames);
+        const Walk walk = walk_rows(*code, frame_of(miss), frames);
+        budget -= std::min(budget, walk.frames.size());
+        add_walk(walk, id, lesson);
+    }
+    teach(misses, lesson);
+}
+
+bool Resolver::teach_part(const std::vector<lt_miss>& misses, const std::vector<lt_row>& rows,
+                          const std::vector<lt_row_range>& ranges) {
+    int error = ESRCH;
+    std::size_t tried = 0;
+    for (auto miss = misses.rbegin(); miss != misses.rend() && tried < kMaxPupils; ++miss) {
+        ++tried;
+        ++stats_.lessons;
+        error = door_.teach(*miss, rows, ranges);
+        if (error != ESRCH) break;
+    }
+    if (error == 0) stats_.rows += rows.size();
+    if (error == ESRCH || error == ESTALE) {
+        ++stats_.stale;
+    } else if (error == ENOSPC) {
+        ++stats_.full;
+    } else if (error != 0) {
+        ++stats_.refused;
+        stats_.last_error = error;
+    }
+    return error == 0;
+}
+
+/// Teaches in as many parts as the limits of one lesson ask for.
+void Resolver::teach(const std::vector<lt_miss>& misses, const Lesson& lesson) {
+    std::vector<lt_row> rows;
+    std::vector<lt_row_range> ranges;
+    const auto flush = [&] {
+        const bool taught = rows.empty() || teach_part(misses, rows, ranges);
+        rows.clear();
+        ranges.clear();
+        return taught;
+    };
+    for (const auto& [key, placed] : lesson) {
+        // By address: rows of one mapping come one after another.
+        const bool same = !ranges.empty() && ranges.back().start == placed.range.start;
+        if (rows.size() == LT_MAX_TEACH_ROWS || (!same && ranges.size() == LT_MAX_TEACH_RANGES))
+            if (!flush()) return;
+        if (ranges.empty() || ranges.back().start != placed.range.start)
+            ranges.push_back(placed.range);
+        rows.push_back(placed.built.row);
+        ++stats_.causes.at(static_cast<std::size_t>(placed.built.cannot));
+    }
+    flush();
+}
+
+}  // namespace lattop

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Answers the module's misses: builds the rows that its walks lack and teaches
+// them. Called by ResolverWorker, for `lattop daemon` and for the live screen.
+//
+// A miss names one pc. Teaching that row alone would cost a miss for each frame
+// of each stack, and the next miss comes with the next sleep. So the stack is
+// walked on from there, in the sleeper's own memory and without stopping it.
+// It may run meanwhile and the walk go astray; a row depends on the pc alone,
+// so what is taught is right all the same, at worst for code nobody blocks in.
+//
+// All of it is bounded: misses a step, frames a walk and a step, processes and
+// files held, bytes of a file. Nothing that a process does to its memory or its
+// files costs more than its own walks.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lattop/resolver_door.h"
+#include "unwind/bounded_cache.h"
+#include "unwind/process_code.h"
+#include "unwind/row_walk.h"
+
+namespace lattop {
+
+struct ResolverLimits {
+    std::size_t file_bytes = std::size_t{256} << 20;  ///< call-frame information of all files
+    std::size_t processes = 192;        ///< held open, two descriptors each
+    std::size_t step_frames = 65536;    ///< walked in one step
+};
+
+/// What a resolver has done since it began. Sums; times in ns.
+struct ResolverStats {
+    std::uint64_t misses = 0;    ///< taken from the module
+    std::uint64_t gone = 0;      ///< of them: the process had ended, or may not be read
+    std::uint64_t walks = 0;
+    std::uint64_t frames = 0;
+    std::array<std::uint64_t, static_cast<std::size_t>(WalkEnd::Count)> ends{};  ///< of walks
+    std::uint64_t rows = 0;      ///< taught
+    std::array<std::uint64_t, static_cast<std::size_t>(CannotCause::Count)> causes{};  ///< of rows
+    std::uint64_t lessons = 0;   ///< calls of LT_IOC_TEACH
+    std::uint64_t stale = 0;     ///< lessons refused: the program had changed or ended
+    std::uint64_t full = 0;      ///< lessons refused in part: max_rows
+    std::uint64_t refused = 0;   ///< lessons refused otherwise
+    int last_error = 0;          ///< errno of the last of those
+    std::uint64_t cpu_ns = 0;    ///< the resolver's own
+    std::size_t files = 0;       ///< held now
+    std::size_t processes = 0;   ///< held now
+};
+
+class Resolver {
+public:
+    explicit Resolver(ResolverDoor& door, ResolverLimits limits = {}, std::string proc = "/proc");
+
+    /// Resolves the misses there are; how many. Throws what the door throws.
+    std::size_t step();
+
+    /// Teaches a first row to every process that sleeps under a stack that is
+    /// not whole; the module walks its tasks again and misses what it lacks.
+    /// Called once, at the start. How many tasks there were.
+    std::size_t introduce();
+
+    [[nodiscard]] const ResolverStats& stats() const { return stats_; }
+
+private:
+    struct ProcessId {
+        std::uint32_t tgid = 0, exec_id = 0;
+        auto operator<=>(const ProcessId&) const = default;
+    };
+    struct HashProcessId {
+        std::size_t operator()(const ProcessId& id) const {
+            return std::uint64_t{id.tgid} << 32 | id.exec_id;
+        }
+    };
+    /// Rows by what they are for: pc, and whether it is exact.
+    using Lesson = std::map<std::pair<std::uint64_t, std::uint32_t>, PlacedRow>;
+
+    void resolve(const std::vector<lt_miss>& misses);
+    void resolve_process(const ProcessId& id, const std::vector<lt_miss>& misses,
+                         std::size_t& budget);
+    ProcessCode* find_process(const ProcessId& id, const lt_miss& miss);
+    void add_walk(const Walk& walk, const ProcessId& id, Lesson& lesson);
+    bool in_doubt(const ProcessId& id, const PlacedRow& placed);
+    void teach(const std::vector<lt_miss>& misses, const Lesson& lesson);
+    bool teach_part(const std::vector<lt_miss>& misses, const std::vector<lt_row>& rows,
+                    const std::vector<lt_row_range>& ranges);
+
+    ResolverDoor& door_;
+    ResolverLimits limits_;
+    std::string proc_;
+    CodeFiles files_;
+    BoundedCache<ProcessId, ProcessCode, HashProcessId> processes_;
+    BoundedCache<std::uint64_t, unsigned> doubts_;  // by address and process
+    ResolverStats stats_;
+};
+
+}  // namespace lattop

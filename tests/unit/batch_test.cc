@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lattop/batch.h"
+
+#include <nlohmann/json.hpp>
+
+#include "tests/unit/support/catch.h"
+#include "tests/unit/support/fakes.h"
+#include "tests/unit/support/golden.h"
+#include "tests/unit/support/sample.h"
+
+namespace lattop::test {
+namespace {
+
+using namespace std::chrono_literals;
+using Json = nlohmann::json;
+
+struct Run {
+    Run() : source([](std::uint64_t n) { return sample_machine(10 + n * 2).snapshot(); }) {}
+
+    /// What it prints; the reader goes after `writes` writes.
+    std::string go(const Options& options, int writes = 1000) {
+        std::string printed;
+        run_batch(options, {source, stacks, users, clock}, Charset::Utf8,
+                  [&](std::string_view text) {
+                      printed += text;
+                      return --writes > 0;
+                  });
+        return printed;
+    }
+
+    FakeClock clock;
+    FakeSource source;
+    SampleStacks stacks;
+    SampleUsers users;
+};
+
+Options batch(std::uint64_t refreshes) {
+    Options options;
+    options.batch = true;
+    options.refreshes = refreshes;
+    return options;
+}
+
+Options json(std::uint64_t refreshes) {
+    Options options = batch(refreshes);
+    options.json = true;
+    return options;
+}
+
+}  // namespace
+
+TEST_CASE("the batch text looks as recorded") {
+    Run run;
+    check_golden("batch.txt", run.go(batch(2)));
+    CHECK(run.clock.slept == std::vector{2000ms});
+}
+
+TEST_CASE("the JSON document looks as recorded") {
+    Run run;
+    Options options = json(1);
+    options.pids = {1200, 1500};
+    const std::string line = run.go(options);
+    CHECK(std::ranges::count(line, '\n') == 1);
+    auto document = nlohmann::ordered_json::parse(line);
+    document.at("lost").erase("causes");  // grows with the module; tested below
+    check_golden("refresh.json", document.dump(1) + "\n");
+}
+
+TEST_CASE("every key of the promise is there, with its type") {
+    Run run;
+    const Json document = Json::parse(run.go(json(1)));
+    CHECK(document.at("version") == 1);
+    CHECK(document.at("hook") == "tracepoint");
+    for (const char* key : {"time_ns", "interval_ns"})
+        CHECK(document.at(key).is_number_unsigned());
+    for (const char* key : {"tasks", "traces", "misses"})
+        CHECK(document.at("lost").at(key).is_number_unsigned());
+    REQUIRE(document.at("tasks").size() == 9);
+    std::size_t user_frames = 0;
+    for (const Json& task : document.at("tasks")) {
+        for (const char* key : {"pid", "tgid", "uid", "blocked_ns", "ongoing_ns", "sleeps",
+                                "max_ns", "runq_ns", "runs"})
+            CHECK(task.at(key).is_number_unsigned());
+        for (const char* key : {"comm", "state"})
+            CHECK(task.at(key).is_string());
+        CHECK(task.at("exited").is_boolean());
+        for (const Json& trace : task.at("traces")) {
+            for (const char* key : {"blocked_ns", "sleeps", "max_ns"})
+                CHECK(trace.at(key).is_number_unsigned());
+            CHECK(trace.at("hist_log2_ns").is_array());
+            CHECK(trace.at("reason").is_string());
+            CHECK(trace.at("complete").is_boolean());
+            for (const Json& frame : trace.at("kernel"))
+                CHECK((frame.at("sym").is_string() && frame.at("off").is_number_unsigned()));
+            for (const Json& frame : trace.at("user")) {
+                ++user_frames;
+                for (const char* key : {"sym", "module", "file"})
+                    CHECK(frame.at(key).is_string());
+                CHECK((frame.at("off").is_number_unsigned() &&
+                       frame.at("line").is_number_unsigned()));
+                CHECK(frame.at("inlined").is_boolean());
+            }
+        }
+    }
+    CHECK(user_frames > 20);
+}
+
+TEST_CASE("names that are not UTF-8 leave the JSON valid") {
+    Run run;
+    const Json document = Json::parse(run.go(json(1)));
+    bool found = false;
+    for (const Json& task : document.at("tasks"))
+        if (task.at("pid") == 2001) {
+            found = true;
+            CHECK(task.at("comm") == "evil\x1b[2J\xef\xbf\xbd");
+        }
+    CHECK(found);
+}
+
+TEST_CASE("each refresh is a document of its own, with deltas of its interval") {
+    Run run;
+    const std::string lines = run.go(json(3));
+    CHECK(std::ranges::count(lines, '\n') == 3);
+    const Json last = Json::parse(lines.substr(lines.rfind('\n', lines.size() - 2) + 1));
+    CHECK(last.at("interval_ns") == 2'000'000'000);
+    for (const Json& task : last.at("tasks")) {
+        if (task.at("pid") == 877) CHECK(task.at("delta").at("sleeps") == 8200);
+        if (task.at("kind") == "exited") CHECK(task.at("delta").is_null());
+    }
+}
+
+TEST_CASE("loss counters are summed by what was lost, and named") {
+    FakeSource source([](std::uint64_t) {
+        SnapshotBuilder builder = sample_machine(1);
+        builder.header.lost[LT_LOST_task_limit] = 1;
+        builder.header.lost[LT_LOST_task_pool] = 2;
+        builder.header.lost[LT_LOST_entry_limit] = 10;
+        builder.header.lost[LT_LOST_entry_pool] = 20;
+        builder.header.lost[LT_LOST_trace_limit] = 30;
+        builder.header.lost[LT_LOST_trace_pool] = 40;
+        return builder.snapshot();
+    });
+    Run run;
+    std::string printed;
+    run_batch(json(1), {source, run.stacks, run.users, run.clock}, Charset::Utf8,
+              [&](std::string_view text) {
+                  printed = text;
+                  return true;
+              });
+    const Json lost = Json::parse(printed).at("lost");
+    CHECK(lost.at("tasks") == 3);
+    CHECK(lost.at("traces") == 100);
+    CHECK(lost.at("causes").at("entry_pool") == 20);
+    for (const LostCause& cause : kLostCauses)
+        CHECK(lost.at("causes").contains(std::string(cause.name)));
+}
+
+TEST_CASE("a reader that goes away ends it") {
+    Run run;
+    Options options = batch(1);
+    options.refreshes.reset();
+    run.go(options, 3);
+    CHECK(run.source.taken == 3);
+}
+
+TEST_CASE("a source that ends ends it") {
+    Run run;
+    run.source.most = 2;
+    Options options = json(100);
+    run.go(options);
+    CHECK(run.source.taken == 2);
+}
+
+TEST_CASE("what the module can sort and cut, it is asked to") {
+    Run run;
+    Options options = batch(1);
+    SECTION("text holds the first thousand") {
+        run.go(options);
+        CHECK(run.source.queries.at(0).limit == LT_TEXT_TASKS);
+        CHECK(run.source.queries.at(0).traces == LT_TRACES_WORST);
+    }
+    SECTION("JSON holds all, with all traces") {
+        options.json = true;
+        run.go(options);
+        CHECK(run.source.queries.at(0).limit == LT_MAX_LIMIT);
+        CHECK(run.source.queries.at(0).traces == LT_TRACES_ALL);
+    }
+    SECTION("an order of our own needs all tasks, and is cut here") {
+        options.sort = Column::Command;
+        options.limit = 2;
+        const std::string text = run.go(options);
+        CHECK(run.source.queries.at(0).limit == LT_MAX_LIMIT);
+        CHECK_THAT(text, has_text("showing 2 of 9 tasks"));
+    }
+    SECTION("pids and kernel threads are left to it") {
+        options.pids = {5};
+        options.hide_kernel_threads = true;
+        run.go(options);
+        CHECK(run.source.queries.at(0).flags == LT_Q_NO_KTHREADS);
+        CHECK(run.source.queries.at(0).pids == options.pids);
+    }
+}
+
+}  // namespace lattop::test

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lattop/live.h"
+
+#include "tests/unit/support/catch.h"
+#include "tests/unit/support/fakes.h"
+#include "tests/unit/support/sample.h"
+
+namespace lattop::test {
+namespace {
+
+using Kind = Event::Kind;
+using namespace std::chrono_literals;
+
+Event press(char32_t c) {
+    return {Kind::Key, {KeyCode::Character, c}};
+}
+Event press(KeyCode code) {
+    return {Kind::Key, {code, 0}};
+}
+const Event kTimeout{Kind::Timeout, {}};
+
+struct Run {
+    explicit Run(std::deque<Event> script)
+        : source([](std::uint64_t n) { return sample_machine(10 + n * 2).snapshot(); }),
+          terminal(clock, std::move(script)) {}
+
+    void go(const Options& options = {}) {
+        run_live(options, {source, stacks, users, clock}, terminal);
+    }
+
+    FakeClock clock;
+    FakeSource source;
+    SampleStacks stacks;
+    SampleUsers users;
+    FakeTerminal terminal;
+};
+
+}  // namespace
+
+TEST_CASE("the live screen refreshes when it is time, and not before") {
+    Run run({press(U'j'), press(U'j'), kTimeout, kTimeout});
+    run.go();
+    CHECK(run.source.taken == 3);
+    CHECK(run.clock.slept == std::vector{2000ms, 2000ms});
+    CHECK_THAT(run.terminal.screens.at(0), has_text("10.0s since load"));
+    CHECK_THAT(run.terminal.screens.at(2), has_text("10.0s since load"));
+    CHECK_THAT(run.terminal.screens.at(3), has_text("12.0s since load"));
+}
+
+TEST_CASE("q ends it without another refresh") {
+    Run run({press(U'q'), kTimeout});
+    run.go();
+    CHECK(run.source.taken == 1);
+    CHECK(run.terminal.screens.size() == 1);
+}
+
+TEST_CASE("a paused screen waits for keys only") {
+    Run run({press(U' '), kTimeout, press(U'j'), press(U' ')});
+    run.go();
+    CHECK(!run.terminal.deadlines.at(1));
+    CHECK(!run.terminal.deadlines.at(2));
+    CHECK(run.source.taken == 2);
+    CHECK(run.terminal.deadlines.back());
+}
+
+TEST_CASE("opening the pane asks for one task's stacks at once, then with each refresh") {
+    Run run({press(U'N'), press(KeyCode::End), press(KeyCode::Enter), kTimeout});
+    run.go();
+    // N refreshes too: its order is another one for the module.
+    REQUIRE(run.source.queries.size() == 5);
+    CHECK(run.source.queries[1].sort == LT_SORT_PID);
+    CHECK(run.source.queries[2].pids == std::vector<std::uint32_t>{2050});
+    CHECK(run.source.queries[2].traces == LT_TRACES_ALL);
+    CHECK(run.source.queries[4].pids == std::vector<std::uint32_t>{2050});
+    CHECK(run.stacks.wanted == 5);
+    CHECK_THAT(run.terminal.screens.back(), has_text("2050 brief (process 2049)"));
+}
+
+TEST_CASE("a reset that is refused says why") {
+    Run run({press(U'r'), press(U'y')});
+    run.source.may_reset = false;
+    run.go();
+    CHECK_THAT(run.terminal.screens.back(),
+               has_text("cannot reset: no: only an administrator may"));
+}
+
+TEST_CASE("a reset that is done says so") {
+    Run run({press(U'r'), press(U'y')});
+    run.go();
+    CHECK(run.source.resets == 1);
+    CHECK_THAT(run.terminal.screens.back(), has_text("all figures are reset"));
+}
+
+TEST_CASE("a resize and Ctrl-L draw everything anew") {
+    Run run({{Kind::Resize, {}}, press(U'\x0c')});
+    run.go();
+    CHECK(run.terminal.redraws == 2);
+    CHECK(run.source.taken == 2);
+}
+
+TEST_CASE("options set the stage") {
+    Run run({});
+    Options options;
+    options.sort = Column::Max;
+    options.hide_kernel_threads = true;
+    options.pids = {1200};
+    options.limit = 7;
+    options.delay = 500ms;
+    run.go(options);
+    CHECK(run.source.queries.at(0).sort == LT_SORT_MAX);
+    CHECK(run.source.queries.at(0).limit == 7);
+    CHECK(run.source.queries.at(0).pids == options.pids);
+    CHECK_THAT(run.terminal.screens.at(0), has_text("every 500ms") && has_text("Sorted by MAX"));
+}
+
+TEST_CASE("an error of the source reaches the caller") {
+    Run run({kTimeout});
+    FakeSource broken([](std::uint64_t n) -> Snapshot {
+        if (n > 0) throw Error("the module has gone");
+        return sample_machine(1).snapshot();
+    });
+    CHECK_THROWS_WITH(run_live({}, {broken, run.stacks, run.users, run.clock}, run.terminal),
+                      "the module has gone");
+}
+
+}  // namespace lattop::test

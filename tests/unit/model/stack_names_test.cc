@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lattop/model/stack_names.h"
+
+#include <poll.h>
+
+#include "tests/unit/support/catch.h"
+#include "tests/unit/support/child.h"
+#include "tests/unit/support/snapshot_builder.h"
+
+namespace lattop::test {
+namespace {
+
+/// Keeps requests until the test answers them.
+class FakeNamer final : public Namer {
+public:
+    void submit(std::vector<NameRequest> added) override {
+        for (NameRequest& request : added)
+            requests.push_back(std::move(request));
+    }
+    std::vector<NameAnswer> take() override { return std::exchange(answers_, {}); }
+    [[nodiscard]] int ready_fd() const override { return -1; }
+
+    /// Answers all requests that wait; returns how many there were.
+    std::size_t answer(Naming::Result result = Naming::Result::Named) {
+        const std::size_t n = requests.size();
+        for (const NameRequest& request : std::exchange(requests, {})) {
+            Naming naming;
+            naming.result = result;
+            if (result != Naming::Result::Gone)
+                for (const std::uint64_t address : request.addresses) {
+                    auto frame = std::make_shared<UserFrame>();
+                    frame->symbol = "at_" + std::to_string(address);
+                    naming.stack.frames.push_back(frame);
+                }
+            answers_.push_back({request.id, naming});
+        }
+        return n;
+    }
+
+    std::vector<NameRequest> requests;
+
+private:
+    std::vector<NameAnswer> answers_;
+};
+
+struct Names {
+    Names() {
+        auto owned = std::make_unique<FakeNamer>();
+        namer = owned.get();
+        names = std::make_unique<StackNames>(std::move(owned));
+    }
+    FakeNamer* namer;
+    std::unique_ptr<StackNames> names;
+};
+
+/// A task 5 that runs program `exec_id` and slept in a trace under `slept`.
+Snapshot one_task(std::uint32_t exec_id, std::uint32_t slept, std::uint32_t flags = LT_T_ASLEEP) {
+    SnapshotBuilder builder;
+    const auto trace = builder.add_trace({.id = 50, .user = {7, 8}});
+    builder.add_task({.pid = 5,
+                      .flags = flags,
+                      .exec_id = exec_id,
+                      .entries = {{.trace = trace, .exec_id = slept}}});
+    return builder.snapshot();
+}
+
+const StackId kStack{{LT_KIND_TASK, 5, 5, 1000}, 1, 50};
+
+}  // namespace
+
+TEST_CASE("a stack is asked for once and then known") {
+    Names test;
+    test.names->want(one_task(1, 1));
+    REQUIRE(test.namer->requests.size() == 1);
+    CHECK(test.namer->requests[0].addresses == std::vector<std::uint64_t>{7, 8});
+    CHECK(test.names->find(kStack) == nullptr);
+    test.names->want(one_task(1, 1));
+    CHECK(test.namer->answer() == 1);
+    CHECK(test.names->collect());
+    CHECK(!test.names->collect());
+    REQUIRE(test.names->find(kStack) != nullptr);
+    CHECK(test.names->find(kStack)->frames.at(1)->symbol == "at_8");
+    test.names->want(one_task(1, 1));
+    CHECK(test.namer->requests.empty());
+}
+
+TEST_CASE("names stay after the task has ended") {
+    Names test;
+    test.names->want(one_task(1, 1));
+    test.namer->answer();
+    test.names->collect();
+    for (int i = 0; i < 3; ++i)
+        test.names->want(one_task(1, 1, LT_T_EXITED));
+    CHECK(test.names->find(kStack) != nullptr);
+    CHECK(test.namer->requests.empty());
+}
+
+TEST_CASE("stacks of an earlier program are never looked up in the present one") {
+    Names test;
+    test.names->want(one_task(2, 1));
+    CHECK(test.namer->requests.empty());
+    CHECK(test.names->find(kStack) == nullptr);
+}
+
+TEST_CASE("names found while the earlier program surely ran stay") {
+    Names test;
+    test.names->want(one_task(1, 1));
+    test.namer->answer();
+    test.names->collect();
+    test.names->want(one_task(1, 1));  // still the same program afterwards
+    test.names->want(one_task(2, 1));
+    test.names->want(one_task(2, 1));
+    CHECK(test.names->find(kStack) != nullptr);
+}
+
+TEST_CASE("names that may have been read from the next program are dropped") {
+    Names test;
+    test.names->want(one_task(1, 1));
+    test.namer->answer();
+    SECTION("the answer came before the exec was seen") {
+        test.names->collect();
+        test.names->want(one_task(2, 1));
+    }
+    SECTION("the answer came after") {
+        test.names->want(one_task(2, 1));
+        test.names->collect();
+    }
+    CHECK(test.names->find(kStack) == nullptr);
+}
+
+TEST_CASE("what was not found is asked for again, a bounded number of times, ever later") {
+    Names test;
+    std::vector<int> asked;
+    for (int round = 0; round < 200; ++round) {
+        test.names->want(one_task(1, 1));
+        if (test.namer->answer(Naming::Result::Partly) != 0) asked.push_back(round);
+        test.names->collect();
+    }
+    CHECK(asked == std::vector<int>{0, 1, 5, 21});
+    CHECK(test.names->find(kStack) != nullptr);
+}
+
+TEST_CASE("a task that was gone is not asked for again") {
+    Names test;
+    test.names->want(one_task(1, 1));
+    test.namer->answer(Naming::Result::Gone);
+    test.names->collect();
+    for (int i = 0; i < 30; ++i)
+        test.names->want(one_task(1, 1));
+    CHECK(test.namer->requests.empty());
+    CHECK(test.names->find(kStack) == nullptr);
+}
+
+TEST_CASE("a thread that has ended is looked up through its process's leader") {
+    struct Case {
+        std::uint32_t leader_exec;
+        std::uint64_t leader_start;
+        std::uint32_t leader_flags;
+        bool asked;
+    };
+    const auto [exec_id, start, flags, asked] = GENERATE(values<Case>({
+        {1, 500, LT_T_ASLEEP, true},
+        {2, 500, LT_T_ASLEEP, false},   // exec ended the thread: another program
+        {1, 1500, LT_T_ASLEEP, false},  // another process with the same tgid
+        {1, 500, LT_T_EXITED, false},
+    }));
+    SnapshotBuilder builder;
+    const auto trace = builder.add_trace({.id = 50, .user = {7}});
+    builder.add_task({.pid = 5,
+                      .tgid = 4,
+                      .start_ns = 1000,
+                      .flags = LT_T_EXITED,
+                      .entries = {{.trace = trace}}});
+    builder.add_task({.pid = 4, .start_ns = start, .flags = flags, .exec_id = exec_id});
+    Names test;
+    test.names->want(builder.snapshot());
+    CHECK(test.namer->requests.size() == (asked ? 1U : 0U));
+    if (asked) CHECK(test.namer->requests[0].task.pid == 4);
+}
+
+TEST_CASE("kernel threads, traces without a user part and [other] ask for nothing") {
+    SnapshotBuilder builder;
+    const auto kernel = builder.add_trace({.id = 1, .kernel = {"f"}, .flags = LT_TR_NO_USER});
+    builder.add_task({.pid = 5, .entries = {{.trace = kernel}, {.blocked_ns = 1}}});
+    builder.add_task({.pid = 0, .kind = LT_KIND_EXITED_ALL, .entries = {{.trace = kernel}}});
+    Names test;
+    test.names->want(builder.snapshot());
+    CHECK(test.namer->requests.empty());
+}
+
+TEST_CASE("the worker answers from its thread and says when") {
+    const Child child(std::string(LATTOP_TEST_PROGRAMS) + "/symbols_pie", 5);
+    SnapshotBuilder builder;
+    const auto trace =
+        builder.add_trace({.id = 50, .user = {child.address("plain"), child.address("take") + 1}});
+    builder.add_task({.pid = child.task().pid,
+                      .start_ns = child.task().start_ns,
+                      .entries = {{.trace = trace}}});
+    const Snapshot snapshot = builder.snapshot();
+    StackNames names(std::make_unique<WorkerNamer>());
+    names.want(snapshot);
+    pollfd ready{names.ready_fd(), POLLIN, 0};
+    REQUIRE(::poll(&ready, 1, 60'000) == 1);
+    CHECK(names.collect());
+    const UserStack* stack = names.find(stack_id(snapshot, snapshot.tasks[0], snapshot.entries[0]));
+    REQUIRE(stack != nullptr);
+    CHECK(stack->frames.at(0)->symbol == "plain_function");
+    CHECK(::poll(&ready, 1, 0) == 0);
+}
+
+TEST_CASE("a worker with work left ends when it is told to") {
+    const Child child(std::string(LATTOP_TEST_PROGRAMS) + "/symbols_pie", 5);
+    for (int i = 0; i < 20; ++i) {
+        WorkerNamer worker;
+        std::vector<NameRequest> requests(
+            100, {kStack, child.task(), {child.address("plain"), child.address("take")}, 1});
+        worker.submit(std::move(requests));
+    }
+}
+
+}  // namespace lattop::test

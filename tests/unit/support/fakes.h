@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// A source, a clock and a terminal that do what a test says. Time goes on only
+// where a command waits for it.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "lattop/clock.h"
+#include "lattop/source/error.h"
+#include "lattop/source/select.h"
+#include "lattop/source/source.h"
+#include "lattop/term/terminal.h"
+
+namespace lattop::test {
+
+/// Gives what `make` makes, for the number of the snapshot from 0 on.
+class FakeSource final : public Source {
+public:
+    explicit FakeSource(std::function<Snapshot(std::uint64_t)> make) : make_(std::move(make)) {}
+
+    Snapshot take(const Query& query, Moment moment) override {
+        queries.push_back(query);
+        if (moment == Moment::Next) ++taken;
+        Snapshot snapshot = make_(taken - 1);
+        apply_query(snapshot, query);
+        return snapshot;
+    }
+    void reset() override {
+        if (!may_reset) throw Error("cannot reset: no", "only an administrator may");
+        ++resets;
+    }
+    [[nodiscard]] bool live() const override { return true; }
+    [[nodiscard]] bool more() const override { return taken < most; }
+
+    std::uint64_t taken = 0;
+    std::uint64_t most = UINT64_MAX;
+    int resets = 0;
+    bool may_reset = true;
+    std::vector<Query> queries;
+
+private:
+    std::function<Snapshot(std::uint64_t)> make_;
+};
+
+class FakeClock final : public Clock {
+public:
+    [[nodiscard]] Time now() const override { return now_; }
+    void sleep_until(Time time) override {
+        slept.push_back(std::chrono::duration_cast<std::chrono::milliseconds>(time - now_));
+        now_ = std::max(now_, time);
+    }
+    [[nodiscard]] std::uint64_t realtime_ns() const override { return 1'700'000'000'000'000'000; }
+    [[nodiscard]] std::string local_time() const override { return "12:34:56"; }
+
+    void advance(std::chrono::milliseconds by) { now_ += by; }
+
+    std::vector<std::chrono::milliseconds> slept;
+
+private:
+    Time now_ = Time(std::chrono::hours(1));
+};
+
+/// Plays events; a Timeout lets the clock go on to the time waited for. Quits
+/// at the end of the script.
+class FakeTerminal final : public Terminal {
+public:
+    FakeTerminal(FakeClock& clock, std::deque<Event> script)
+        : clock_(clock), script_(std::move(script)) {}
+
+    [[nodiscard]] Size size() const override { return window; }
+    [[nodiscard]] Charset charset() const override { return Charset::Utf8; }
+    void show(const Canvas& canvas) override { screens.push_back(canvas.text()); }
+    void redraw() override { ++redraws; }
+    Event wait(std::optional<Clock::Time> until, int /*ready_fd*/) override {
+        deadlines.push_back(until);
+        if (script_.empty()) return {Event::Kind::Quit, {}};
+        const Event event = script_.front();
+        script_.pop_front();
+        if (event.kind == Event::Kind::Timeout && until) clock_.sleep_until(*until);
+        return event;
+    }
+
+    Size window{80, 24};
+    int redraws = 0;
+    std::vector<std::string> screens;
+    std::vector<std::optional<Clock::Time>> deadlines;
+
+private:
+    FakeClock& clock_;
+    std::deque<Event> script_;
+};
+
+}  // namespace lattop::test
