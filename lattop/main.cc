@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "lattop/batch.h"
+#include "lattop/commands.h"
 #include "lattop/live.h"
 #include "lattop/model/stack_names.h"
 #include "lattop/options.h"
@@ -83,6 +84,7 @@ void run(const Options& options) {
 }
 
 int main_checked(int argc, const char* const* argv) {
+    if (run_command(argc, argv)) return static_cast<int>(ExitCode::Ok);
     const CommandLine line = parse_command_line(argc, argv);
     if (line.print)
         write_output(*line.print);

@@ -91,7 +91,7 @@ bool Resolver::in_doubt(const ProcessId& id, const PlacedRow& placed) {
     const CannotCause cause = placed.built.cannot;
     if (cause != CannotCause::NoCfi && cause != CannotCause::NoFile) return false;
     constexpr std::uint64_t kMixer = 0x9e3779b97f4a7c15U;
-    const std::uint64_t place = placed.built.row.pc ^ HashProcessId{}(id)*kMixer;
+    const std::uint64_t place = placed.built.row.pc ^ HashProcessId {}(id)*kMixer;
     unsigned* seen = doubts_.find(place);
     if (seen == nullptr) seen = &doubts_.put(place, 0);
     return ++*seen < kDoubts;

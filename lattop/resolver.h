@@ -31,27 +31,27 @@ namespace lattop {
 
 struct ResolverLimits {
     std::size_t file_bytes = std::size_t{256} << 20;  ///< call-frame information of all files
-    std::size_t processes = 192;        ///< held open, two descriptors each
-    std::size_t step_frames = 65536;    ///< walked in one step
+    std::size_t processes = 192;                      ///< held open, two descriptors each
+    std::size_t step_frames = 65536;                  ///< walked in one step
 };
 
 /// What a resolver has done since it began. Sums; times in ns.
 struct ResolverStats {
-    std::uint64_t misses = 0;    ///< taken from the module
-    std::uint64_t gone = 0;      ///< of them: the process had ended, or may not be read
+    std::uint64_t misses = 0;  ///< taken from the module
+    std::uint64_t gone = 0;    ///< of them: the process had ended, or may not be read
     std::uint64_t walks = 0;
     std::uint64_t frames = 0;
-    std::array<std::uint64_t, static_cast<std::size_t>(WalkEnd::Count)> ends{};  ///< of walks
-    std::uint64_t rows = 0;      ///< taught
+    std::array<std::uint64_t, static_cast<std::size_t>(WalkEnd::Count)> ends{};        ///< of walks
+    std::uint64_t rows = 0;                                                            ///< taught
     std::array<std::uint64_t, static_cast<std::size_t>(CannotCause::Count)> causes{};  ///< of rows
-    std::uint64_t lessons = 0;   ///< calls of LT_IOC_TEACH
-    std::uint64_t stale = 0;     ///< lessons refused: the program had changed or ended
-    std::uint64_t full = 0;      ///< lessons refused in part: max_rows
-    std::uint64_t refused = 0;   ///< lessons refused otherwise
-    int last_error = 0;          ///< errno of the last of those
-    std::uint64_t cpu_ns = 0;    ///< the resolver's own
-    std::size_t files = 0;       ///< held now
-    std::size_t processes = 0;   ///< held now
+    std::uint64_t lessons = 0;  ///< calls of LT_IOC_TEACH
+    std::uint64_t stale = 0;    ///< lessons refused: the program had changed or ended
+    std::uint64_t full = 0;     ///< lessons refused in part: max_rows
+    std::uint64_t refused = 0;  ///< lessons refused otherwise
+    int last_error = 0;         ///< errno of the last of those
+    std::uint64_t cpu_ns = 0;   ///< the resolver's own
+    std::size_t files = 0;      ///< held now
+    std::size_t processes = 0;  ///< held now
 };
 
 class Resolver {

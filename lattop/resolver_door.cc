@@ -31,8 +31,7 @@ namespace {
                                              path),
                                  "install module and lattop of the same release, then: rmmod "
                                  "lattop; modprobe lattop");
-        default:
-            throw Error(fmt::format("{} gave no misses: {}", path, std::strerror(error)));
+        default: throw Error(fmt::format("{} gave no misses: {}", path, std::strerror(error)));
     }
 }
 

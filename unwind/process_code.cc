@@ -11,6 +11,7 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <ranges>
 #include <string_view>
 #include <utility>
 
@@ -234,9 +235,12 @@ bool ProcessCode::read_word(std::uint64_t address, std::uint64_t& word) {
 }
 
 bool ProcessCode::alive() const {
+    // Some mapping may have gone by itself; all of the first ones have not.
+    constexpr std::size_t kProbes = 8;
     std::array<char, 1> byte{};
-    return std::ranges::any_of(
-        maps_, [&](const Mapping& mapping) { return read_memory(mapping.start, byte); });
+    return std::ranges::any_of(maps_ | std::views::take(kProbes), [&](const Mapping& mapping) {
+        return read_memory(mapping.start, byte);
+    });
 }
 
 int read_process_word(void* process_code, __u64 address, __u64* word) {

@@ -28,10 +28,10 @@ const char* walk_end_text(WalkEnd end) {
     return "";
 }
 
-Walk walk_rows(ProcessCode& code, lt_uframe frame) {
+Walk walk_rows(ProcessCode& code, lt_uframe frame, std::size_t max_frames) {
     Walk walk;
     code.forget_memory();
-    while (walk.frames.size() < kMaxWalkFrames) {
+    while (walk.frames.size() < max_frames) {
         const auto placed = code.row_at(frame);
         if (!placed) {
             walk.end = WalkEnd::NoCode;

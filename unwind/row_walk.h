@@ -5,7 +5,6 @@
 // Called by the resolver for each miss, and by tests.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -20,7 +19,7 @@ enum class WalkEnd {
     Cannot,    ///< at code that cannot be unwound
     NoCode,    ///< at an address that is in no executable mapping
     Unsound,   ///< the stack led nowhere: it changed meanwhile, or is no stack
-    TooDeep,   ///< after kMaxWalkFrames
+    TooDeep,   ///< after as many frames as were asked for
     Count
 };
 
@@ -41,8 +40,8 @@ struct Walk {
 };
 
 /// Walks from `frame` up. Memory read earlier is forgotten first. At most
-/// kMaxWalkFrames steps, each of a few reads: a stack that was made to go in
+/// `max_frames` steps, each of a few reads: a stack that was made to go in
 /// circles costs no more.
-Walk walk_rows(ProcessCode& code, lt_uframe frame);
+Walk walk_rows(ProcessCode& code, lt_uframe frame, std::size_t max_frames = kMaxWalkFrames);
 
 }  // namespace lattop

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See daemon.h.
+#include "lattop/daemon.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <memory>
+
+#include "lattop/resolver_worker.h"
+#include "lattop/source/error.h"
+
+namespace lattop {
+namespace {
+
+constexpr double kNsPerMs = 1e6;
+
+sigset_t ending_signals() {
+    sigset_t signals;
+    ::sigemptyset(&signals);
+    ::sigaddset(&signals, SIGINT);
+    ::sigaddset(&signals, SIGTERM);
+    return signals;
+}
+
+/// Waits a second; true when asked to end.
+bool asked_to_end(const sigset_t& signals) {
+    constexpr timespec kSecond{1, 0};
+    return ::sigtimedwait(&signals, nullptr, &kSecond) > 0;
+}
+
+void say(const std::string& text) {
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+}
+
+}  // namespace
+
+std::string describe(const ResolverStats& stats) {
+    return fmt::format(
+        "{} misses, {} stacks walked, {} frames, {} rows taught; {} files, {} processes held; "
+        "{:.1f} ms of CPU\n",
+        stats.misses, stats.walks, stats.frames, stats.rows, stats.files, stats.processes,
+        static_cast<double>(stats.cpu_ns) / kNsPerMs);
+}
+
+std::string describe_trouble(const ResolverStats& stats) {
+    std::string text;
+    const auto add = [&](std::uint64_t count, const std::string& what) {
+        if (count != 0) text += fmt::format("  {} {}\n", count, what);
+    };
+    for (std::size_t i = 1; i < stats.ends.size(); ++i)
+        add(stats.ends.at(i),
+            std::string("walks ended at ") + walk_end_text(static_cast<WalkEnd>(i)));
+    for (std::size_t i = 1; i < stats.causes.size(); ++i)
+        add(stats.causes.at(i),
+            std::string("rows say cannot: ") + cannot_text(static_cast<CannotCause>(i)));
+    add(stats.gone, "misses of processes that had ended or may not be read");
+    add(stats.stale, "lessons came too late: the program had changed or ended");
+    add(stats.full, "lessons kept in part: max_rows reached");
+    add(stats.refused,
+        fmt::format("lessons refused, the last one: {}", std::strerror(stats.last_error)));
+    return text;
+}
+
+void run_daemon(const DaemonOptions& options) {
+    // Before the worker's thread: it inherits the mask.
+    const sigset_t signals = ending_signals();
+    ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    const ResolverWorker worker(std::make_unique<ProcResolverDoor>());
+    say("lattop daemon: learning user stacks; ends with SIGINT or SIGTERM\n");
+    std::uint64_t said = 0;
+    for (bool end = false; !end;) {
+        end = asked_to_end(signals);
+        const ResolverWorker::State state = worker.state();
+        if (!state.running) throw Error("the resolver failed: " + state.failure);
+        const bool news = state.stats.walks != said;
+        if (options.verbose && news) say(describe(state.stats));
+        end = end || (options.once && !news);
+        said = state.stats.walks;
+    }
+    const ResolverStats stats = worker.state().stats;
+    say("lattop daemon: " + describe(stats) + describe_trouble(stats));
+}
+
+}  // namespace lattop

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See resolver_worker.h.
+#include "lattop/resolver_worker.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <exception>
+#include <system_error>
+#include <utility>
+
+#include "lattop/source/error.h"
+
+namespace lattop {
+namespace {
+
+/// How long the end of the program waits for a step under way.
+constexpr std::chrono::milliseconds kPatience{200};
+
+/// Signals are the main thread's.
+void block_signals() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
+}
+
+}  // namespace
+
+ResolverWorker::ResolverWorker(std::unique_ptr<ResolverDoor> door, ResolverLimits limits)
+    : shared_(std::make_shared<Shared>()) {
+    shared_->door = std::move(door);
+    shared_->limits = limits;
+    shared_->stop_fd = UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (!shared_->stop_fd) throw std::system_error(errno, std::generic_category(), "eventfd");
+    thread_ = std::thread([shared = shared_] { work(shared); });
+}
+
+ResolverWorker::~ResolverWorker() {
+    ::eventfd_write(shared_->stop_fd.get(), 1);
+    std::unique_lock lock(shared_->lock);
+    const bool stopped =
+        shared_->changed.wait_for(lock, kPatience, [this] { return shared_->stopped; });
+    lock.unlock();
+    if (stopped)
+        thread_.join();
+    else
+        thread_.detach();
+}
+
+ResolverWorker::State ResolverWorker::state() const {
+    const std::lock_guard lock(shared_->lock);
+    return shared_->state;
+}
+
+void ResolverWorker::resolve_until_stopped(Shared& shared) {
+    Resolver resolver(*shared.door, shared.limits);
+    const auto publish = [&] {
+        const std::lock_guard lock(shared.lock);
+        shared.state.stats = resolver.stats();
+    };
+    resolver.introduce();
+    publish();
+    std::array<pollfd, 2> fds{};
+    fds[0] = {shared.stop_fd.get(), POLLIN, 0};
+    fds[1] = {shared.door->ready_fd(), POLLIN, 0};
+    for (;;) {
+        if (::poll(fds.data(), fds.size(), -1) < 0 && errno != EINTR)
+            throw std::system_error(errno, std::generic_category(), "poll");
+        if (fds[0].revents != 0) return;
+        // A full ring: there may be more.
+        while (resolver.step() == LT_MAX_MISSES)
+            if (::poll(fds.data(), 1, 0) > 0) return;
+        publish();
+    }
+}
+
+void ResolverWorker::work(const std::shared_ptr<Shared>& shared) {
+    block_signals();
+    std::string failure;
+    try {
+        resolve_until_stopped(*shared);
+    } catch (const std::exception& error) {
+        failure = error.what();
+    }
+    const std::lock_guard lock(shared->lock);
+    shared->state.running = false;
+    shared->state.failure = std::move(failure);
+    shared->stopped = true;
+    shared->changed.notify_all();
+}
+
+std::unique_ptr<ResolverWorker> start_resolver(std::string& why) {
+    try {
+        return std::make_unique<ResolverWorker>(std::make_unique<ProcResolverDoor>());
+    } catch (const std::exception& error) {
+        why = error.what();
+        return nullptr;
+    }
+}
+
+}  // namespace lattop
