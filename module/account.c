@@ -251,7 +251,11 @@ void lt_task_dead(struct lt *lt, struct task_struct *p, u64 now)
 			lt_lose(lt, LT_LOST_order);
 			lt_account_end(lt, t, now);
 		}
-		lt_task_mark_exited(lt, shard, t, now);
+		/* a leader that dies for an exec: the thread that execs goes on as it */
+		if (thread_group_leader(p) && lt_compat_group_execs(p))
+			WRITE_ONCE(lt->identities_moved, true);
+		else
+			lt_task_mark_exited(lt, shard, t, now);
 	} else {
 		others_run(lt, shard, pid, now);
 		others_wake(lt, shard, pid, now);

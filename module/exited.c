@@ -221,8 +221,10 @@ void lt_exited_find_lost(struct lt *lt)
 	u64 now = lt_clock();
 	unsigned int n = 0;
 
-	if (now < lt->last_liveness_ns + LIVENESS_S * NSEC_PER_SEC)
+	if (!READ_ONCE(lt->identities_moved) &&
+	    now < lt->last_liveness_ns + LIVENESS_S * NSEC_PER_SEC)
 		return;
+	WRITE_ONCE(lt->identities_moved, false);
 	lt->last_liveness_ns = now;
 	lt_lattree_sync(lt);
 	lt_lattree_start(lt, &cur, now);

@@ -264,6 +264,7 @@ struct lt {
 	struct lt_task *exited_all;
 	u64 since_ns;
 	u64 last_liveness_ns;
+	bool identities_moved;		/* set in hooks: some record's task is not under its pid any more */
 	u64 snap_seq;
 	u64 lost_base[LT_LOST_NR];
 	struct rb_root ksyms, kfuncs;

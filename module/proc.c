@@ -227,7 +227,7 @@ static ssize_t proc_write(struct file *file, const char __user *from, size_t cou
 		return -EINVAL;
 	if (copy_from_user(word, from, count))
 		return -EFAULT;
-	if (strcmp(strim(word), "reset"))
+	if (strlen(word) != count || strcmp(strim(word), "reset"))
 		return -EINVAL;
 	lt_viewer_init(&v, file);
 	if (!lt_viewer_may_reset(&v))

@@ -6,6 +6,7 @@
 #include <linux/cred.h>
 #include <linux/sched.h>
 #include <linux/sched/coredump.h>
+#include <linux/sched/signal.h>
 #include <linux/user_namespace.h>
 #include <linux/version.h>
 #ifdef LT_HAVE_EXEC_STATE
@@ -83,6 +84,20 @@ static inline bool lt_compat_no_user(const struct task_struct *p)
 		return true;
 #endif
 	return !p->mm || p->flags & (PF_KTHREAD | PF_IO_WORKER);
+}
+
+/*
+ * Is a thread of p's group in execve, waiting for the others to die? It will
+ * take over the leader's pid and start time. group_exec_task was part of
+ * group_exit_task until 5.17.
+ */
+static inline bool lt_compat_group_execs(const struct task_struct *p)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 17, 0)
+	return READ_ONCE(p->signal->group_exit_task);
+#else
+	return READ_ONCE(p->signal->group_exec_task);
+#endif
 }
 
 /* Bits of p's state that mean that it is blocked, and not being born or woken. */
