@@ -24,6 +24,13 @@ struct BadQuery {
     std::function<void(lt_query&)> spoil;
 };
 
+/// The call that gave `result` must have failed with `expected`, or worked where that is 0.
+void expect_error(Checks& checks, const std::string& what, long result, int expected) {
+    const int error = result < 0 ? errno : 0;
+    checks.expect(error == expected, "{}: {}, not {}", what, std::strerror(error),
+                  std::strerror(expected));
+}
+
 void* unmapped() {
     void* page = mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     munmap(page, 4096);
@@ -67,11 +74,11 @@ void check_newer_query(Checks& checks, const Descriptor& descriptor) {
         uint64_t more;
     } newer{plain_query(), 0};
     newer.query.size = sizeof(newer);
-    checks.expect(ioctl(descriptor.fd(), LT_IOC_QUERY, &newer) == 0,
-                  "a newer query that says nothing new: {}", std::strerror(errno));
+    expect_error(checks, "a newer query that says nothing new",
+                 ioctl(descriptor.fd(), LT_IOC_QUERY, &newer), 0);
     newer.more = 1;
-    checks.expect(ioctl(descriptor.fd(), LT_IOC_QUERY, &newer) < 0 && errno == E2BIG,
-                  "a newer query with a new field set: {}", std::strerror(errno));
+    expect_error(checks, "a newer query with a new field set",
+                 ioctl(descriptor.fd(), LT_IOC_QUERY, &newer), E2BIG);
 }
 
 void check_ioctls(Checks& checks) {
@@ -94,34 +101,32 @@ void check_ioctls(Checks& checks) {
                           snapshot.task(1).pid < snapshot.task(2).pid,
                       "{}: the query before is not what it was", bad.what);
     }
-    for (const unsigned long number :
-         {0UL, 1UL, LT_IOC_QUERY + 1UL, LT_IOC_QUERY - 1UL, LT_IOC_QUERY ^ (1UL << 30), 0x5401UL}) {
-        checks.expect(ioctl(descriptor.fd(), number, &good) < 0 && errno == ENOTTY,
-                      "ioctl {:#x}: {}", number, std::strerror(errno));
-    }
-    checks.expect(ioctl(descriptor.fd(), LT_IOC_QUERY, nullptr) < 0 && errno == EFAULT,
-                  "a query at NULL: {}", std::strerror(errno));
-    checks.expect(ioctl(descriptor.fd(), LT_IOC_QUERY, unmapped()) < 0 && errno == EFAULT,
-                  "a query at an unmapped page: {}", std::strerror(errno));
+    for (const unsigned long number : {0UL, LT_IOC_QUERY + 100UL, LT_IOC_QUERY ^ (1UL << 30),
+                                       LT_IOC_QUERY ^ (1UL << 8), 0x5401UL})
+        expect_error(checks, fmt::format("ioctl {:#x}", number),
+                     ioctl(descriptor.fd(), number, &good), ENOTTY);
+    expect_error(checks, "a query at NULL", ioctl(descriptor.fd(), LT_IOC_QUERY, nullptr), EFAULT);
+    expect_error(checks, "a query at an unmapped page",
+                 ioctl(descriptor.fd(), LT_IOC_QUERY, unmapped()), EFAULT);
     check_newer_query(checks, descriptor);
 }
 
 void check_reads(Checks& checks) {
     const Descriptor descriptor(O_RDONLY);
+    const int fd = descriptor.fd();
     std::array<char, 64> some{};
-    checks.expect(pread(descriptor.fd(), unmapped(), 64, 0) < 0 && errno == EFAULT,
-                  "a read into an unmapped page: {}", std::strerror(errno));
-    checks.expect(pread(descriptor.fd(), some.data(), some.size(), 0) == 64 && some[0] == '#',
+    expect_error(checks, "a read into an unmapped page", pread(fd, unmapped(), 64, 0), EFAULT);
+    checks.expect(pread(fd, some.data(), some.size(), 0) == 64 && some[0] == '#',
                   "a read after a failed one");
-    checks.expect(pread(descriptor.fd(), some.data(), some.size(), 1L << 40) == 0,
+    checks.expect(pread(fd, some.data(), some.size(), 1L << 40) == 0,
                   "a read far behind the end is not at the end");
-    checks.expect(pread(descriptor.fd(), some.data(), some.size(), -1) < 0 && errno == EINVAL,
-                  "a read at -1: {}", std::strerror(errno));
-    checks.expect(pread(descriptor.fd(), some.data(), 0, 0) == 0, "a read of nothing");
+    expect_error(checks, "a read at -1", pread(fd, some.data(), some.size(), -1), EINVAL);
+    checks.expect(pread(fd, some.data(), 0, 0) == 0, "a read of nothing");
 }
 
 void check_writes(Checks& checks) {
     const Descriptor descriptor(O_RDWR);
+    const int fd = descriptor.fd();
     const std::string long_word(1 << 16, 'r');
     const auto since = [&] { return descriptor.records().header().since_ns; };
     checks.expect(descriptor.query(plain_query()) == 0, "a good query is refused");
@@ -129,15 +134,12 @@ void check_writes(Checks& checks) {
     for (const std::string& word :
          {std::string("rese"), std::string("resett"), std::string("RESET"), std::string("x"),
           std::string("\n"), std::string("reset reset"), std::string("reset\0x", 7),
-          std::string(7, '\0'), long_word}) {
-        errno = 0;
-        checks.expect(write(descriptor.fd(), word.data(), word.size()) < 0 && errno == EINVAL,
-                      "writing '{}': {}", word.substr(0, 12), std::strerror(errno));
-    }
-    checks.expect(write(descriptor.fd(), unmapped(), 5) < 0 && errno == EFAULT,
-                  "writing from an unmapped page: {}", std::strerror(errno));
+          std::string(7, '\0'), long_word})
+        expect_error(checks, fmt::format("writing {} bytes '{}'", word.size(), word.substr(0, 12)),
+                     write(fd, word.data(), word.size()), EINVAL);
+    expect_error(checks, "writing from an unmapped page", write(fd, unmapped(), 5), EFAULT);
     checks.expect(since() == before, "a bad write has reset the figures");
-    checks.expect(write(descriptor.fd(), "reset\n", 6) == 6, "reset: {}", std::strerror(errno));
+    expect_error(checks, "reset", write(fd, "reset\n", 6), 0);
     checks.expect(since() > before, "reset does not move since_ns");
 }
 

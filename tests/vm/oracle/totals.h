@@ -20,6 +20,7 @@ struct Totals {
     uint64_t lattop_runq_ns = 0;
     uint64_t time_ns = 0;
 };
+/// The calmest of several: the one in which the kernel's counts moved least.
 Totals take_totals(LattopFile& file);
 
 /// What the differences of two Totals may be: the kernel's counts move while they are read.
