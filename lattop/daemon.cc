@@ -44,10 +44,11 @@ void say(const std::string& text) {
 
 std::string describe(const ResolverStats& stats) {
     return fmt::format(
-        "{} misses, {} stacks walked, {} frames, {} rows taught; {} files, {} processes held; "
+        "{} misses, {} stacks walked, {} frames, {} rows taught ({} at first sight); {} files, {} "
+        "processes held; "
         "{:.1f} ms of CPU\n",
-        stats.misses, stats.walks, stats.frames, stats.rows, stats.files, stats.processes,
-        static_cast<double>(stats.cpu_ns) / kNsPerMs);
+        stats.misses, stats.walks, stats.frames, stats.rows, stats.inherited, stats.files,
+        stats.processes, static_cast<double>(stats.cpu_ns) / kNsPerMs);
 }
 
 std::string describe_trouble(const ResolverStats& stats) {

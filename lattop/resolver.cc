@@ -15,6 +15,9 @@ namespace {
 constexpr std::size_t kMaxDoubts = 8192;
 constexpr unsigned kDoubts = 3;
 
+/// Rows that a process is taught because others needed them in the same files.
+constexpr std::size_t kMaxInherited = 1024;
+
 /// Tasks of a process that a lesson is tried with: one may have ended.
 constexpr std::size_t kMaxPupils = 4;
 
@@ -75,13 +78,17 @@ void Resolver::resolve(const std::vector<lt_miss>& misses) {
 
 /// The process of a miss, held since an earlier one if it still is the same:
 /// memory that can no longer be read was that of a program that is gone.
-ProcessCode* Resolver::find_process(const ProcessId& id, const lt_miss& miss) {
+ProcessCode* Resolver::find_process(const ProcessId& id, const lt_miss& miss, Lesson& lesson) {
     if (ProcessCode* known = processes_.find(id)) {
         if (known->alive()) return known;
         processes_.erase(id);
     }
     auto code = ProcessCode::open(proc_, miss.pid, miss.start_ns, files_);
     if (!code) return nullptr;
+    for (const PlacedRow& placed : code->known_rows(kMaxInherited))
+        lesson.emplace(std::pair{placed.built.row.pc, placed.built.row.flags & LT_ROW_EXACT},
+                       placed);
+    stats_.inherited += lesson.size();
     return &processes_.put(id, *std::move(code));
 }
 
@@ -111,14 +118,14 @@ void Resolver::add_walk(const Walk& walk, const ProcessId& id, Lesson& lesson) {
 void Resolver::resolve_process(const ProcessId& id, const std::vector<lt_miss>& misses,
                                std::size_t& budget) {
     ProcessCode* code = nullptr;
+    Lesson lesson;
     for (const lt_miss& miss : misses)
-        if ((code = find_process(id, miss)) != nullptr) break;
+        if ((code = find_process(id, miss, lesson)) != nullptr) break;
     if (code == nullptr) {
         stats_.gone += misses.size();
         return;
     }
     code->allow_refresh();
-    Lesson lesson;
     for (const lt_miss& miss : misses) {
         // Out of budget, each gets its own row at least.
         const std::size_t frames = std::clamp<std::size_t>(budget, 1, kMaxWalkFrames);

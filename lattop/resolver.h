@@ -41,8 +41,9 @@ struct ResolverStats {
     std::uint64_t gone = 0;    ///< of them: the process had ended, or may not be read
     std::uint64_t walks = 0;
     std::uint64_t frames = 0;
-    std::array<std::uint64_t, static_cast<std::size_t>(WalkEnd::Count)> ends{};        ///< of walks
-    std::uint64_t rows = 0;                                                            ///< taught
+    std::array<std::uint64_t, static_cast<std::size_t>(WalkEnd::Count)> ends{};  ///< of walks
+    std::uint64_t rows = 0;                                                      ///< taught
+    std::uint64_t inherited = 0;  ///< of them: at first sight, for files that others run too
     std::array<std::uint64_t, static_cast<std::size_t>(CannotCause::Count)> causes{};  ///< of rows
     std::uint64_t lessons = 0;  ///< calls of LT_IOC_TEACH
     std::uint64_t stale = 0;    ///< lessons refused: the program had changed or ended
@@ -84,7 +85,7 @@ private:
     void resolve(const std::vector<lt_miss>& misses);
     void resolve_process(const ProcessId& id, const std::vector<lt_miss>& misses,
                          std::size_t& budget);
-    ProcessCode* find_process(const ProcessId& id, const lt_miss& miss);
+    ProcessCode* find_process(const ProcessId& id, const lt_miss& miss, Lesson& lesson);
     void add_walk(const Walk& walk, const ProcessId& id, Lesson& lesson);
     bool in_doubt(const ProcessId& id, const PlacedRow& placed);
     void teach(const std::vector<lt_miss>& misses, const Lesson& lesson);

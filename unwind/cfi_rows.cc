@@ -225,6 +225,19 @@ BuiltRow CfiRows::row_at(std::uint64_t file_offset, bool exact) {
     return rows_[key] = built;
 }
 
+std::vector<std::pair<std::uint64_t, BuiltRow>> CfiRows::known_rows(std::uint64_t first,
+                                                                    std::uint64_t end,
+                                                                    std::size_t max) const {
+    std::vector<std::pair<std::uint64_t, BuiltRow>> known;
+    for (const auto& [key, built] : rows_) {
+        if (known.size() >= max) break;
+        const std::uint64_t offset = key >> 1;
+        if (offset > first && offset < end && built.cannot == CannotCause::None)
+            known.emplace_back(offset, built);
+    }
+    return known;
+}
+
 std::size_t CfiRows::bytes() const {
     return sizeof(*this) + unwinding_->sections.bytes() + rows_.size() * 2 * sizeof(BuiltRow);
 }

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "unwind/elf_bytes.h"
@@ -60,6 +61,12 @@ public:
     /// The row for the code at `file_offset`; `exact` where it is no return
     /// address. row.pc is left 0.
     BuiltRow row_at(std::uint64_t file_offset, bool exact);
+
+    /// Rows that were asked for before and say how to go on, at most `max`, of
+    /// the code at `first` <= file offset < `end`: (file offset, row).
+    [[nodiscard]] std::vector<std::pair<std::uint64_t, BuiltRow>> known_rows(std::uint64_t first,
+                                                                             std::uint64_t end,
+                                                                             std::size_t max) const;
 
     [[nodiscard]] const ElfBytes& file() const { return file_; }
 

@@ -110,26 +110,26 @@ const Mapping* ProcessCode::cover(std::uint64_t address) {
     return read_maps() ? find_mapping(maps_, address) : nullptr;
 }
 
-CodeFiles::File ProcessCode::open_vdso(const Mapping& mapping) {
+CodeFiles::File ProcessCode::open_vdso(const Mapping& mapping, Load load) {
     std::vector<char> image(std::min<std::size_t>(mapping.end - mapping.start, kMaxVdsoBytes));
     if (!read_memory(mapping.start, image)) return nullptr;
     // No file has inode 0. The content is the key: a process may have changed its own.
     const std::string_view content(image.data(), image.size());
     const CodeFileId id{0, 0, content.size(),
                         static_cast<std::int64_t>(std::hash<std::string_view>{}(content)), 0};
-    if (auto known = files_->find(id)) return known;
+    if (auto known = files_->find(id); known != nullptr || load == Load::IfKnown) return known;
     return files_->keep(id, CfiRows::from_memory(std::move(image)));
 }
 
-CodeFiles::File ProcessCode::open_file(const Mapping& mapping) {
-    if (mapping.path == kVdso) return open_vdso(mapping);
+CodeFiles::File ProcessCode::open_file(const Mapping& mapping, Load load) {
+    if (mapping.path == kVdso) return open_vdso(mapping, load);
     if (mapping.inode == 0) return nullptr;
     UniqueFd fd = proc_files_.open_mapping(mapping);
     struct stat info {};
     if (!fd || ::fstat(fd.get(), &info) != 0) return nullptr;
     const CodeFileId id{info.st_dev, info.st_ino, static_cast<std::uint64_t>(info.st_size),
                         nanoseconds(info.st_mtim), nanoseconds(info.st_ctim)};
-    if (auto known = files_->find(id)) return known;
+    if (auto known = files_->find(id); known != nullptr || load == Load::IfKnown) return known;
     return files_->keep(id, CfiRows::from_file(std::move(fd)));
 }
 
@@ -137,7 +137,7 @@ CodeFiles::File ProcessCode::file_of(const Mapping& mapping) {
     Known& known = known_[static_cast<std::size_t>(&mapping - maps_.data())];
     if (!known.tried) {
         known.tried = true;
-        known.file = open_file(mapping);
+        known.file = open_file(mapping, Load::Always);
     }
     return known.file;
 }
@@ -203,6 +203,22 @@ std::optional<PlacedRow> ProcessCode::row_at(const lt_uframe& frame) {
     return placed;
 }
 
+std::vector<PlacedRow> ProcessCode::known_rows(std::size_t max) {
+    std::vector<PlacedRow> rows;
+    for (std::size_t i = 0; i < maps_.size() && rows.size() < max; ++i) {
+        const Mapping& mapping = maps_[i];
+        const CodeFiles::File file = open_file(mapping, Load::IfKnown);
+        if (file == nullptr) continue;
+        known_[i] = {true, file};
+        const std::uint64_t end = mapping.offset + (mapping.end - mapping.start);
+        for (auto& [offset, built] : file->known_rows(mapping.offset, end, max - rows.size())) {
+            built.row.pc = mapping.start + (offset - mapping.offset);
+            rows.push_back({built, {mapping.start, mapping.end}});
+        }
+    }
+    return rows;
+}
+
 bool ProcessCode::read_memory(std::uint64_t address, std::span<char> bytes) const {
     if (address > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max()) - bytes.size())
         return false;
@@ -235,6 +251,7 @@ bool ProcessCode::read_word(std::uint64_t address, std::uint64_t& word) {
 }
 
 bool ProcessCode::alive() const {
+    if (!proc_files_.exists()) return false;
     // Some mapping may have gone by itself; all of the first ones have not.
     constexpr std::size_t kProbes = 8;
     std::array<char, 1> byte{};

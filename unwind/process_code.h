@@ -71,6 +71,9 @@ public:
     /// frame pointer there.
     std::optional<PlacedRow> row_at(const lt_uframe& frame);
 
+    /// Rows that were built before for files it maps, at most `max`.
+    [[nodiscard]] std::vector<PlacedRow> known_rows(std::size_t max);
+
     /// The file of the mapping that holds `pc`, and the mapping; for the live
     /// unwinder. nullptr where there is none.
     struct CodeAt {
@@ -89,7 +92,8 @@ public:
     /// A word of its memory; false where it is not there.
     bool read_word(std::uint64_t address, std::uint64_t& word);
 
-    /// Whether the address space it was opened on still exists.
+    /// Whether the task and the address space it was opened on still exist. Both
+    /// are asked: a pid may be used again, and vfork(2) shares address spaces.
     [[nodiscard]] bool alive() const;
 
     [[nodiscard]] const ProcessFiles& proc_files() const { return proc_files_; }
@@ -115,8 +119,9 @@ private:
     [[nodiscard]] bool read_memory(std::uint64_t address, std::span<char> bytes) const;
     const Mapping* cover(std::uint64_t address);
     CodeFiles::File file_of(const Mapping& mapping);
-    CodeFiles::File open_file(const Mapping& mapping);
-    CodeFiles::File open_vdso(const Mapping& mapping);
+    enum class Load { IfKnown, Always };
+    CodeFiles::File open_file(const Mapping& mapping, Load load);
+    CodeFiles::File open_vdso(const Mapping& mapping, Load load);
     BuiltRow without_cfi(const lt_uframe& frame);
     bool has_frame_pointer(const lt_uframe& frame);
     bool follows_call(std::uint64_t address);

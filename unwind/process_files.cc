@@ -139,6 +139,10 @@ UniqueFd ProcessFiles::open_mapping(const Mapping& mapping) const {
     return checked(UniqueFd(::openat(folder_.get(), "exe", O_PATH | O_CLOEXEC)), mapping);
 }
 
+bool ProcessFiles::exists() const {
+    return read_text(folder_.get(), "stat").has_value();
+}
+
 UniqueFd ProcessFiles::open_memory() const {
     return UniqueFd(::openat(folder_.get(), "mem", O_RDONLY | O_CLOEXEC));
 }

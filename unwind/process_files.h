@@ -41,6 +41,9 @@ public:
     /// program. No descriptor where none of them is the same file.
     [[nodiscard]] UniqueFd open_mapping(const Mapping& mapping) const;
 
+    /// Whether the task is still there; a zombie is.
+    [[nodiscard]] bool exists() const;
+
     /// Its memory, to be read by address; no descriptor where that may not be.
     [[nodiscard]] UniqueFd open_memory() const;
 
