@@ -1,0 +1,387 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs the real lattop in a real terminal (tmux) and looks at the screen.
+
+usage: run.py LATTOP WRITE_RECORDS [TEST...]
+
+Each test gets a terminal of its own with a shell in it. Nothing sleeps for a
+fixed time: a test waits until the screen shows what it must, or fails.
+"""
+import glob
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+TIMEOUT = 60  # seconds; machines under load are slow
+PROMPT = "READY>"
+SNAPSHOTS = 2000
+TESTS = []
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+class Failure(Exception):
+    pass
+
+
+class Terminal:
+    """A tmux server of its own with one window that runs sh."""
+
+    count = 0
+
+    def __init__(self, folder, size=(80, 24)):
+        # A server ends some time after it was told to: each has its own socket.
+        Terminal.count += 1
+        self.socket = os.path.join(folder, f"tmux{Terminal.count}")
+        env = {k: v for k, v in os.environ.items() if k not in ("TMUX", "NO_COLOR", "LC_ALL")}
+        self.env = env | {"LANG": "C.UTF-8", "TERM": "screen-256color", "PS1": PROMPT, "ENV": ""}
+        self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(size[0]), "-y", str(size[1]), "sh", "-i")
+        self.tmux("set-option", "-g", "status", "off")
+        self.resize(*size)
+        self.wait(PROMPT)
+
+    def tmux(self, *args):
+        command = ["tmux", "-u", "-S", self.socket, *args]
+        done = subprocess.run(command, env=self.env, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise Failure(f"{shlex.join(command)}: {done.stderr}")
+        return done.stdout
+
+    def keys(self, *names):
+        self.tmux("send-keys", *names)
+
+    def type(self, line):
+        self.tmux("send-keys", "-l", line)
+
+    def screen(self, *options):
+        return self.tmux("capture-pane", "-p", *options)
+
+    def resize(self, width, height):
+        self.tmux("resize-window", "-x", str(width), "-y", str(height))
+
+    def wait(self, *texts, gone=()):
+        """Until the screen shows all of `texts` and none of `gone`."""
+        end = time.monotonic() + TIMEOUT
+        while True:
+            screen = self.screen()
+            if all(t in screen for t in texts) and not any(t in screen for t in gone):
+                return screen
+            if time.monotonic() > end:
+                raise Failure(f"never showed {texts} without {gone}; the screen is:\n{screen}")
+            time.sleep(0.05)
+
+    def run(self, command):
+        self.type(command)
+        self.keys("Enter")
+
+    def pid_of(self, name):
+        """The process `name` under this terminal's shell."""
+        shell = self.tmux("display-message", "-p", "#{pane_pid}").strip()
+        end = time.monotonic() + TIMEOUT
+        while time.monotonic() < end:
+            out = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", shell], capture_output=True, text=True, check=False)
+            for line in out.stdout.splitlines():
+                pid, comm = line.split(None, 1)
+                if comm == name:
+                    return int(pid)
+            time.sleep(0.05)
+        raise Failure(f"{name} never ran")
+
+    def modes(self):
+        """The terminal's settings, as stty has them."""
+        tty = self.tmux("display-message", "-p", "#{pane_tty}").strip()
+        return subprocess.run(["stty", "-g", "-F", tty], capture_output=True, text=True, check=True).stdout
+
+    def alternate(self):
+        return self.tmux("display-message", "-p", "#{alternate_on}").strip() == "1"
+
+    def cursor_visible(self):
+        return self.tmux("display-message", "-p", "#{cursor_flag}").strip() == "1"
+
+    def close(self):
+        subprocess.run(["tmux", "-S", self.socket, "kill-server"], env=self.env, capture_output=True, check=False)
+
+
+class Lattop:
+    """lattop on saved snapshots in a terminal; checks that it gives it back."""
+
+    def __init__(self, setup, options="", variables="", size=(80, 24), alternate=True):
+        self.terminal = Terminal(setup.folder, size)
+        self.before = self.terminal.modes()
+        self.terminal.run(f"clear; {variables} {setup.lattop} --source {setup.records} -d 0.2 {options}")
+        self.terminal.wait("BLOCKED", "dbserver")
+        if self.terminal.alternate() != alternate:
+            raise Failure("does not use the alternate screen")
+
+    def check_restored(self, status=0):
+        self.terminal.wait(PROMPT, gone=["dbserver"])
+        self.terminal.run("echo STATUS $?")
+        self.terminal.wait(f"STATUS {status}\n")
+        if self.terminal.alternate():
+            raise Failure("left the alternate screen on")
+        if not self.terminal.cursor_visible():
+            raise Failure("left the cursor hidden")
+        if self.terminal.modes() != self.before:
+            raise Failure(f"terminal modes {self.terminal.modes()} were {self.before}")
+        self.terminal.close()
+
+
+@test
+def q_quits_and_restores_the_terminal(setup):
+    lattop = Lattop(setup)
+    lattop.terminal.keys("q")
+    lattop.check_restored()
+
+
+@test
+def f10_quits(setup):
+    lattop = Lattop(setup)
+    lattop.terminal.keys("F10")
+    lattop.check_restored()
+
+
+@test
+def ctrl_c_restores_the_terminal(setup):
+    lattop = Lattop(setup)
+    lattop.terminal.keys("C-c")
+    lattop.check_restored()
+
+
+@test
+def signals_restore_the_terminal(setup):
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        lattop = Lattop(setup)
+        os.kill(lattop.terminal.pid_of("lattop"), number)
+        lattop.check_restored()
+
+
+@test
+def an_error_while_it_runs_restores_the_terminal_and_is_shown_after(setup):
+    size = os.path.getsize(setup.records) // SNAPSHOTS
+    os.truncate(setup.records, 5 * size + size // 2)
+    lattop = Lattop(setup)
+    lattop.terminal.wait("lattop: the snapshot is damaged")
+    lattop.check_restored(status=1)
+
+
+@test
+def keys_act_at_once(setup):
+    lattop = Lattop(setup, "-s pid")
+    terminal = lattop.terminal
+    terminal.keys("K")
+    terminal.wait("no kernel threads", gone=["kworker"])
+    terminal.keys("/")
+    terminal.type("1201")
+    terminal.keys("Enter", "Enter")
+    terminal.wait("1201 db-worker/1 (process 1200)", "futex_wait_queue+0x10")
+    terminal.keys("Tab", "Down")
+    terminal.wait("ext4_file_read_iter")
+    terminal.keys("Escape")
+    terminal.wait("F10Quit", gone=["SHARE"])
+    terminal.keys("F6", "Home", "Down", "Enter")
+    terminal.wait("Sorted by USER")
+    terminal.keys("F1")
+    terminal.wait("where tasks block, and for how long")
+    terminal.keys("x")
+    terminal.wait("Sorted by USER")
+    terminal.keys("F4")
+    terminal.type("nginx")
+    terminal.wait("1 of 9 shown")
+    terminal.keys("Escape")
+    terminal.wait("7 of 9 shown")
+    terminal.keys("End")
+    terminal.keys("PPage")
+    terminal.keys("Space")
+    terminal.wait("PAUSED")
+    terminal.keys("Space")
+    terminal.wait("lattop", gone=["PAUSED"])
+    terminal.keys("r")
+    terminal.wait("(y/n)")
+    terminal.keys("y")
+    terminal.wait("saved snapshots cannot be reset")
+    terminal.keys("q")
+    lattop.check_restored()
+
+
+@test
+def it_follows_a_resize_down_to_too_small_and_back(setup):
+    lattop = Lattop(setup)
+    terminal = lattop.terminal
+    terminal.resize(120, 40)
+    terminal.wait("USER", "SLEEPS")
+    terminal.resize(40, 10)
+    terminal.wait("nginx", gone=["USER", "SLEEPS"])
+    terminal.resize(30, 5)
+    terminal.wait("terminal too small: 30x5", gone=["dbserver"])
+    terminal.resize(80, 24)
+    terminal.wait("dbserver", gone=["too small"])
+    terminal.keys("q")
+    lattop.check_restored()
+
+
+@test
+def ctrl_z_gives_the_terminal_back_and_fg_takes_it_again(setup):
+    lattop = Lattop(setup)
+    terminal = lattop.terminal
+    for _ in range(2):
+        terminal.keys("C-z")
+        terminal.wait("Stopped", PROMPT)
+        if terminal.alternate():
+            raise Failure("stopped on the alternate screen")
+        terminal.run("clear; fg")
+        terminal.wait("dbserver", "BLK%")
+        terminal.keys("K")
+    terminal.wait("kworker")
+    terminal.keys("q")
+    lattop.check_restored()
+
+
+@test
+def a_stop_and_a_continue_from_outside_draw_the_screen_anew(setup):
+    lattop = Lattop(setup)
+    terminal = lattop.terminal
+    pid = terminal.pid_of("lattop")
+    os.kill(pid, signal.SIGSTOP)
+    terminal.wait("Stopped", PROMPT)
+    # The terminal is still as lattop set it: Enter is no newline there.
+    terminal.type("fg")
+    terminal.keys("C-j")
+    terminal.wait("dbserver", "F10Quit", gone=["Stopped"])
+    terminal.keys("q")
+    terminal.wait(PROMPT, gone=["dbserver"])
+    terminal.close()
+
+
+@test
+def a_closed_terminal_ends_it(setup):
+    lattop = Lattop(setup)
+    pid = lattop.terminal.pid_of("lattop")
+    lattop.terminal.close()
+    end = time.monotonic() + TIMEOUT
+    while os.path.exists(f"/proc/{pid}/cwd"):
+        if time.monotonic() > end:
+            raise Failure("goes on without a terminal")
+        time.sleep(0.05)
+
+
+def colours(terminal):
+    """Whether the screen has any colour."""
+    screen = terminal.screen("-e")
+    return any(f"\x1b[{n}m" in screen or f";{n}m" in screen for n in [*range(30, 38), *range(40, 48)])
+
+
+@test
+def colours_are_used_unless_no_color_is_set(setup):
+    for variables, expected in (("", True), ("NO_COLOR=1", False), ("NO_COLOR=", True)):
+        lattop = Lattop(setup, variables=variables)
+        if colours(lattop.terminal) != expected:
+            raise Failure(f"{variables}: colours are {not expected}")
+        lattop.terminal.keys("q")
+        lattop.check_restored()
+
+
+@test
+def a_terminal_without_colours_and_without_an_alternate_screen_will_do(setup):
+    lattop = Lattop(setup, variables="TERM=vt100", alternate=False)
+    if colours(lattop.terminal):
+        raise Failure("colours on a terminal that has none")
+    lattop.terminal.keys("q")
+    lattop.terminal.wait(PROMPT)
+    lattop.terminal.close()
+
+
+@test
+def without_a_utf8_locale_only_ascii_is_shown(setup):
+    for locale, bar in (("C", "###"), ("C.UTF-8", "\u2588\u2588")):
+        lattop = Lattop(setup, variables=f"LANG={locale}", size=(100, 45))
+        lattop.terminal.keys("/")
+        lattop.terminal.type("1201")
+        lattop.terminal.keys("Enter", "Enter")
+        screen = lattop.terminal.wait(bar)
+        if locale == "C" and not screen.isascii():
+            raise Failure(f"not ASCII:\n{screen}")
+        lattop.terminal.keys("q")
+        lattop.check_restored()
+
+
+@test
+def hostile_names_do_nothing_to_the_terminal(setup):
+    lattop = Lattop(setup)
+    lattop.terminal.wait("evil?[2J?")
+    lattop.terminal.keys("q")
+    lattop.check_restored()
+
+
+@test
+def an_unknown_terminal_is_refused(setup):
+    terminal = Terminal(setup.folder)
+    terminal.run(f"TERM=no-such-terminal {setup.lattop} --source {setup.records}; echo STATUS $?")
+    terminal.wait("type is not known", "STATUS 1")
+    terminal.close()
+
+
+@test
+def a_module_that_is_not_loaded_is_said_before_the_screen_opens(setup):
+    if os.path.exists("/proc/lattop"):
+        return
+    terminal = Terminal(setup.folder)
+    terminal.run(f"{setup.lattop}; echo STATUS $?")
+    terminal.wait("modprobe lattop", "STATUS 3")
+    terminal.close()
+
+
+@test
+def a_reader_that_goes_away_ends_the_batch_quietly(setup):
+    command = f"{setup.lattop} --source {setup.records} -b -d 0.1 | head -1; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, timeout=TIMEOUT)
+    lines = done.stdout.splitlines()
+    if done.stderr or len(lines) != 2 or lines[1] != "0" or not lines[0].startswith("lattop "):
+        raise Failure(f"{lines} {done.stderr!r}")
+
+
+@test
+def without_a_terminal_it_says_what_to_use(setup):
+    done = subprocess.run([setup.lattop, "--source", setup.records], stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, check=False, timeout=TIMEOUT)
+    if done.returncode != 2 or "lattop -b" not in done.stderr:
+        raise Failure(f"{done.returncode} {done.stderr!r}")
+
+
+class Setup:
+    def __init__(self, lattop, folder, records):
+        self.lattop, self.folder, self.records = lattop, folder, records
+
+
+def main():
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    lattop, write_records, wanted = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3:]
+    failed = 0
+    for function in TESTS:
+        name = function.__name__.replace("_", " ")
+        if wanted and not any(w in name for w in wanted):
+            continue
+        # Short: the path of a socket has at most 107 bytes.
+        with tempfile.TemporaryDirectory(prefix="lattop-", dir="/tmp") as folder:
+            records = os.path.join(folder, "records")
+            subprocess.run([write_records, records, str(SNAPSHOTS)], check=True)
+            try:
+                function(Setup(lattop, folder, records))
+                print(f"ok      {name}", flush=True)
+            except Failure as failure:
+                failed += 1
+                print(f"FAILED  {name}: {failure}", flush=True)
+            finally:
+                for socket in glob.glob(os.path.join(folder, "tmux*")):
+                    subprocess.run(["tmux", "-S", socket, "kill-server"], capture_output=True, check=False)
+    sys.exit(1 if failed else 0)
+
+
+main()
