@@ -23,9 +23,10 @@ static void* replace_from_thread(void* unused) {
 
 int main(int argc, char** argv) {
     long left = truth_arg(argc, argv, 1, 20);
-    static char next[24];
+    static char next[24], all[24];
     struct truth truth;
     pthread_t thread;
+    long execs = argc < 3 ? left : truth_arg(argc, argv, 2, 1);
 
     if (argc < 3) truth_will("replace its program %ld times and sleep before each", left);
     truth_begin(&truth, left % 2 ? "after-leader-exec" : "after-thread-exec");
@@ -33,11 +34,12 @@ int main(int argc, char** argv) {
         truth_sleep_us(500);
     truth_end(&truth, TRUTH_UNKNOWN);
     if (left == 1) {
-        truth_process("whole-chain");
+        truth_process("whole-chain", execs / 2); /* each a first thread that died */
         return 0;
     }
     snprintf(next, sizeof(next), "%ld", left - 1);
-    arguments = (char*[]){argv[0], next, "again", NULL};
+    snprintf(all, sizeof(all), "%ld", execs);
+    arguments = (char*[]){argv[0], next, all, NULL};
     if (left % 2 == 0) replace_program();
     truth_need0(pthread_create(&thread, NULL, replace_from_thread, NULL), "pthread_create");
     for (;;)

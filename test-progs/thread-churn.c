@@ -26,5 +26,5 @@ int main(int argc, char** argv) {
             pthread_join(running[j], NULL);
     }
     truth_end(&truth, TRUTH_UNKNOWN);
-    truth_process("all-threads");
+    truth_process("all-threads", 0);
 }

@@ -323,8 +323,10 @@ static inline void truth_end(struct truth* t, long expected) {
  * Prints how often all threads that the process has and ever had slept: by the
  * kernel's count (RUSAGE_SELF) and by all of lattop's records of it, the
  * exited ones included. To be called when the other threads are gone or asleep.
+ * The kernel counts the last switch of a dead thread, which is no sleep, when it
+ * is done before the thread is reaped: deaths is how often that may have been.
  */
-static inline void truth_process(const char* role) {
+static inline void truth_process(const char* role, long deaths) {
     unsigned long long sleeps = 0, records = 0;
     int fd = truth_open_lattop((uint32_t)getpid());
     struct rusage before, after;
@@ -343,8 +345,8 @@ static inline void truth_process(const char* role) {
         }
         getrusage(RUSAGE_SELF, &after);
     } while (before.ru_nvcsw != after.ru_nvcsw);
-    printf("process prog=%s role=%s pid=%d sleeps=%ld", program_invocation_short_name, role,
-           getpid(), after.ru_nvcsw);
+    printf("process prog=%s role=%s pid=%d sleeps=%ld deaths=%ld", program_invocation_short_name,
+           role, getpid(), after.ru_nvcsw, deaths);
     if (fd >= 0) printf(" l_sleeps=%llu l_records=%llu", sleeps, records);
     putchar('\n');
     fflush(stdout);

@@ -81,7 +81,7 @@ void compare_times(const Sample& base, const Sample& now, bool is_new, Report& r
 
     const int64_t runq = difference(now.before.runq_ns, base.before.runq_ns);
     compare_run_queue(now.name, difference(now.lattop.runq_ns, base.lattop.runq_ns), runq, switches,
-                      report);
+                      now.before.nivcsw - base.before.nivcsw, report);
 
     // Of a task that slept when schedstats were turned on, or off and on, that sleep is in no sum,
     // or wrongly: only what was born since then has one
@@ -128,11 +128,11 @@ void compare_with_sum(const std::string& who, int64_t ended_ns, int64_t sum_ns, 
 }
 
 void compare_run_queue(const std::string& who, int64_t ours_ns, int64_t theirs_ns,
-                       uint64_t switches, Report& report) {
-    constexpr int64_t skipped_ns = 2'000'000, skipped_per_switch_ns = 100'000;
+                       uint64_t switches, uint64_t preemptions, Report& report) {
+    constexpr int64_t once_ns = 2'000'000, each_ns = 100'000;
     report.time("run-queue delay", who, ours_ns, theirs_ns, switches,
-                {.less_ns = 0,
-                 .more_ns = skipped_ns + skipped_per_switch_ns * static_cast<int64_t>(switches)});
+                {.less_ns = each_ns * static_cast<int64_t>(preemptions),
+                 .more_ns = once_ns + each_ns * static_cast<int64_t>(switches)});
 }
 
 Samples take_samples(LattopFile& file, int attempts) {

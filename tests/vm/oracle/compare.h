@@ -68,9 +68,10 @@ void compare_with_sum(const std::string& who, int64_t ended_ns, int64_t sum_ns, 
 
 /// Compares run-queue delays. The kernel skips reading its clock in a schedule() right behind a
 /// wake-up (rq_clock_skip_update), so the time from the wake-up to that schedule() is missing in
-/// its run_delay; ftrace's stamps show the same. It is long where one interrupt wakes many.
+/// its run_delay, and is too much in that of the task preempted there; ftrace's stamps show the
+/// same. It is long where one interrupt wakes many.
 void compare_run_queue(const std::string& who, int64_t ours_ns, int64_t theirs_ns,
-                       uint64_t switches, Report& report);
+                       uint64_t switches, uint64_t preemptions, Report& report);
 
 /// True where the sums count tasks of this kind: the real-time classes have them since 5.16.
 bool kernel_sums_cover(const KernelCounters& counters);

@@ -12,7 +12,7 @@ constexpr double strict_share = 0.001;
 constexpr int64_t strict_per_event_ns = 20'000;
 constexpr double noisy_share = 0.02;
 constexpr int64_t noisy_per_event_ns = 200'000;
-constexpr int64_t noisy_ns = 30'000'000;
+constexpr int64_t noisy_ns = 150'000'000;
 
 int64_t part(double share, int64_t time_ns) {
     return static_cast<int64_t>(share * static_cast<double>(std::abs(time_ns)));

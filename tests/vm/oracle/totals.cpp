@@ -99,7 +99,7 @@ bool compare_totals(const Totals& baseline, const Totals& now, Report& report) {
                 bounds.blocked_ns, bounds.switches, {slack, slack});
     compare_run_queue("all tasks",
                       static_cast<int64_t>(now.lattop_runq_ns - baseline.lattop_runq_ns),
-                      bounds.runq_ns, bounds.switches, report);
+                      bounds.runq_ns, bounds.switches, bounds.switches, report);
     return true;
 }
 
