@@ -42,7 +42,7 @@ Json lost(const Header& header) {
     return {{"tasks", n[LT_LOST_task_limit] + n[LT_LOST_task_pool]},
             {"traces", n[LT_LOST_entry_limit] + n[LT_LOST_entry_pool] + n[LT_LOST_trace_limit] +
                            n[LT_LOST_trace_pool]},
-            {"misses", 0},
+            {"misses", n[LT_LOST_user_miss]},
             {"causes", std::move(causes)}};
 }
 

@@ -129,6 +129,7 @@ std::string limit_name(std::size_t limit) {
         case LT_LIMIT_ENTRIES: return "entries";
         case LT_LIMIT_TRACES: return "traces";
         case LT_LIMIT_EXITED: return "exited";
+        case LT_LIMIT_ROWS: return "rows";
         default: return fmt::format("limit_{}", limit);
     }
 }

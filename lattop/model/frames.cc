@@ -143,6 +143,8 @@ std::string completeness(const Trace& trace) {
     if (has(LT_TR_KERNEL_CUT)) add("kernel part deeper than kernel_depth");
     if (has(LT_TR_USER_CUT)) add("user part deeper than user_depth");
     if (has(LT_TR_USER_FAULT)) add("user stack not readable to its end");
+    if (has(LT_TR_MISS)) add("no row known yet for the next frame's code");
+    if (has(LT_TR_CANNOT)) add("the next frame's code cannot be unwound");
     if (!trace.complete() && has(LT_TR_COMPAT)) add("a 32-bit task");
     if (!trace.complete() && has(LT_TR_FP)) add("walked by frame pointer, may skip frames");
     if (text.empty() && !trace.complete()) add("user part does not reach the first frame");

@@ -138,6 +138,7 @@ TEST_CASE("loss counters are summed by what was lost, and named") {
         builder.header.lost[LT_LOST_entry_pool] = 20;
         builder.header.lost[LT_LOST_trace_limit] = 30;
         builder.header.lost[LT_LOST_trace_pool] = 40;
+        builder.header.lost[LT_LOST_user_miss] = 7;
         return builder.snapshot();
     });
     Run run;
@@ -150,6 +151,7 @@ TEST_CASE("loss counters are summed by what was lost, and named") {
     const Json lost = Json::parse(printed).at("lost");
     CHECK(lost.at("tasks") == 3);
     CHECK(lost.at("traces") == 100);
+    CHECK(lost.at("misses") == 7);
     CHECK(lost.at("causes").at("entry_pool") == 20);
     for (const LostCause& cause : kLostCauses)
         CHECK(lost.at("causes").contains(std::string(cause.name)));

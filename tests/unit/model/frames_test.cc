@@ -128,6 +128,8 @@ TEST_CASE("why a trace is not whole is said") {
     CHECK_THAT(with(LT_TR_FP | LT_TR_USER_FAULT), has_text("not readable") && has_text("pointer"));
     CHECK_THAT(with(LT_TR_COMPLETE | LT_TR_KERNEL_CUT), has_text("kernel_depth"));
     CHECK_THAT(with(LT_TR_USER_CUT), has_text("user_depth"));
+    CHECK_THAT(with(LT_TR_MISS), has_text("incomplete: no row known yet"));
+    CHECK_THAT(with(LT_TR_CANNOT), has_text("incomplete") && has_text("cannot be unwound"));
     CHECK_THAT(with(LT_TR_SEEDED), has_text("before lattop was loaded"));
     CHECK(with(LT_TR_COMPLETE | LT_TR_FP) == "complete, walked by frame pointer");
     CHECK(with(0) == "incomplete: user part does not reach the first frame");
