@@ -47,9 +47,10 @@ int fixed_width(const std::vector<PlacedColumn>& placed) {
     return width - 1;
 }
 
-PlacedColumn* find_column(std::vector<PlacedColumn>& placed, Column column) {
+/// The width of a column that is never left out.
+int& width_of(std::vector<PlacedColumn>& placed, Column column) {
     const auto found = std::ranges::find(placed, column, &PlacedColumn::column);
-    return found == placed.end() ? nullptr : &*found;
+    return placed.at(static_cast<std::size_t>(found - placed.begin())).width;
 }
 
 }  // namespace
@@ -58,24 +59,24 @@ std::vector<PlacedColumn> place_columns(int width, std::span<const Row> rows) {
     std::vector<PlacedColumn> placed;
     for (const ColumnInfo& info : columns())
         placed.push_back({info.id, info.width});
-    find_column(placed, Column::Pid)->width = pid_width(rows);
-    find_column(placed, Column::Command)->width = command_width(rows);
-    find_column(placed, Column::TopFrame)->width = kGoodFrame;
+    width_of(placed, Column::Pid) = pid_width(rows);
+    width_of(placed, Column::Command) = command_width(rows);
+    width_of(placed, Column::TopFrame) = kGoodFrame;
 
     for (const Column column : kExpendable) {
         if (fixed_width(placed) <= width) break;
         // The last columns go only where even short names do not fit.
         if (column == Column::Runq) {
-            find_column(placed, Column::Command)->width = kLeastCommand;
-            find_column(placed, Column::TopFrame)->width = kLeastFrame;
+            width_of(placed, Column::Command) = kLeastCommand;
+            width_of(placed, Column::TopFrame) = kLeastFrame;
             if (fixed_width(placed) <= width) break;
         }
         std::erase_if(placed, [&](const PlacedColumn& one) { return one.column == column; });
     }
 
     // Room that is left: the command's up to its need, the rest the frame's.
-    int& command = find_column(placed, Column::Command)->width;
-    int& frame = find_column(placed, Column::TopFrame)->width;
+    int& command = width_of(placed, Column::Command);
+    int& frame = width_of(placed, Column::TopFrame);
     const int left = std::max(width - fixed_width(placed), 0);
     const int to_frame = std::clamp(kGoodFrame - frame, 0, left);
     const int to_command = std::clamp(command_width(rows) - command, 0, left - to_frame);
