@@ -37,7 +37,9 @@ char lower(char c) {
 }
 
 bool contains(std::string_view text, std::string_view word) {
-    return !std::ranges::search(text, word, {}, lower, lower).empty() || word.empty();
+    const auto same = [](char a, char b) { return lower(a) == lower(b); };
+    return word.empty() ||
+           std::search(text.begin(), text.end(), word.begin(), word.end(), same) != text.end();
 }
 
 std::string pid_text(const Task& task) {
@@ -85,20 +87,26 @@ std::uint64_t figure(const Row& row, Column column) {
     }
 }
 
+std::strong_ordering reversed(std::strong_ordering order) {
+    if (std::is_lt(order)) return std::strong_ordering::greater;
+    if (std::is_gt(order)) return std::strong_ordering::less;
+    return order;
+}
+
 std::strong_ordering compare(const Keyed& a, const Keyed& b, Column column) {
     if (sorts_by_text(column)) {
         // What has no text comes last.
         if (a.text.empty() != b.text.empty()) return a.text.empty() <=> b.text.empty();
-        return a.text.compare(b.text) <=> 0;
+        return a.text <=> b.text;
     }
     const auto order = figure(a.row, column) <=> figure(b.row, column);
-    return column_info(column).ascending ? order : 0 <=> order;
+    return column_info(column).ascending ? order : reversed(order);
 }
 
 /// Equal figures: most blocked first, then by pid, so that rows do not swap.
 std::strong_ordering tie_break(const Task& a, const Task& b) {
-    if (const auto order = b.blocked_ns <=> a.blocked_ns; order != 0) return order;
-    if (const auto order = a.pid <=> b.pid; order != 0) return order;
+    if (const auto order = b.blocked_ns <=> a.blocked_ns; std::is_neq(order)) return order;
+    if (const auto order = a.pid <=> b.pid; std::is_neq(order)) return order;
     return a.start_ns <=> b.start_ns;
 }
 
@@ -112,9 +120,9 @@ void sort_rows(const TableContext& context, std::vector<Row>& rows, const RowOpt
     }
     std::ranges::sort(keyed, [&](const Keyed& a, const Keyed& b) {
         auto order = compare(a, b, options.sort);
-        if (options.invert) order = 0 <=> order;
-        if (order == 0) order = tie_break(*a.row.task, *b.row.task);
-        return order < 0;
+        if (options.invert) order = reversed(order);
+        if (std::is_eq(order)) order = tie_break(*a.row.task, *b.row.task);
+        return std::is_lt(order);
     });
     std::ranges::transform(keyed, rows.begin(), &Keyed::row);
 }
