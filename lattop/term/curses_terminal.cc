@@ -158,6 +158,7 @@ struct CursesTerminal::Curses {
         ::keypad(stdscr, TRUE);
         ::nodelay(stdscr, TRUE);
         ::curs_set(0);
+        ::typeahead(-1);  // no poll(2) for keys between the lines of a screen
         // Until the screen has been left once, curses writes every movement of
         // the cursor by a write(2) of its own.
         ::endwin();
