@@ -163,6 +163,15 @@ bool check_function(std::span<const std::uint8_t> entry, const Common& common) {
     return bytes.ok() && check_instructions(bytes.rest());
 }
 
+/// Where the function of an FDE begins, relative to the section.
+std::optional<std::int64_t> start_of(std::span<const std::uint8_t> body, std::uint64_t offset,
+                                     const Common& common) {
+    if (common.encoding != (DW_EH_PE_pcrel | DW_EH_PE_sdata4)) return std::nullopt;
+    constexpr std::int64_t kBodyOffset = 8;
+    ByteReader bytes(body);
+    return static_cast<std::int64_t>(offset) + kBodyOffset + bytes.fixed<std::int32_t>();
+}
+
 struct RawEntry {
     std::uint64_t offset;  ///< of its length
     std::uint64_t cie;     ///< offset of the CIE, for an FDE
@@ -210,6 +219,8 @@ bool check_cfi(std::span<const std::uint8_t> section, CfiFormat format, CfiEntri
         const auto common = commons.find(entry.cie);
         if (common == commons.end() || !check_function(entry.body, common->second)) return false;
         entries.functions.push_back(entry.offset);
+        if (const auto start = start_of(entry.body, entry.offset, common->second))
+            entries.starts.push_back({*start, static_cast<std::int64_t>(entry.offset)});
     }
     return true;
 }

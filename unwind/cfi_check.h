@@ -24,6 +24,13 @@ enum class CfiFormat { EhFrame, DebugFrame };
 struct CfiEntries {
     std::vector<std::uint64_t> common;     ///< CIEs
     std::vector<std::uint64_t> functions;  ///< FDEs
+
+    struct Start {
+        std::int64_t code;   ///< where the function begins, from the section's start
+        std::int64_t entry;  ///< offset of its FDE
+    };
+    /// Of those FDEs that say it relative to themselves, as linkers write them.
+    std::vector<Start> starts;
 };
 
 /// Checks all entries of a section; false where one is not sound. Linear in the

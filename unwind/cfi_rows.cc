@@ -14,7 +14,6 @@
 #include <dwarf.h>
 
 #include "unwind/cfi_expression.h"
-#include "unwind/frame_sections.h"
 
 namespace lattop {
 namespace {
@@ -223,6 +222,10 @@ BuiltRow CfiRows::row_at(std::uint64_t file_offset, bool exact) {
     BuiltRow built = build(*address + (exact ? 0 : 1), file_offset, exact);
     built.row.flags |= exact ? LT_ROW_EXACT : 0;
     return rows_[key] = built;
+}
+
+const SearchTable& CfiRows::search_table() const {
+    return unwinding_->sections.search_table();
 }
 
 std::vector<std::pair<std::uint64_t, BuiltRow>> CfiRows::known_rows(std::uint64_t first,

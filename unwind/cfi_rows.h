@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "unwind/elf_bytes.h"
+#include "unwind/frame_sections.h"
 #include "unwind/row_step.h"
 
 namespace lattop {
@@ -67,6 +68,9 @@ public:
     [[nodiscard]] std::vector<std::pair<std::uint64_t, BuiltRow>> known_rows(std::uint64_t first,
                                                                              std::uint64_t end,
                                                                              std::size_t max) const;
+
+    /// Empty where the file has one of its own.
+    [[nodiscard]] const SearchTable& search_table() const;
 
     [[nodiscard]] const ElfBytes& file() const { return file_; }
 

@@ -11,7 +11,10 @@
 #include <gelf.h>
 #include <libelf.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -100,6 +103,17 @@ Elf* open_image(std::vector<std::uint8_t>& image) {
     return elf_memory(reinterpret_cast<char*>(image.data()), image.size());
 }
 
+SearchTable make_table(std::uint64_t address, const CfiEntries& entries) {
+    constexpr std::int64_t kReach = std::numeric_limits<std::int32_t>::max();
+    SearchTable table{address, {}};
+    for (const auto& [code, entry] : entries.starts)
+        if (std::abs(code) <= kReach && entry <= kReach)
+            table.entries.push_back(
+                {static_cast<std::int32_t>(code), static_cast<std::int32_t>(entry)});
+    std::ranges::sort(table.entries, {}, &SearchTable::Entry::start);
+    return table;
+}
+
 /// Whether a compressed section says a size that may be unpacked.
 bool may_unpack(const ElfBytes::Section& section) {
     Elf64_Chdr header;
@@ -149,10 +163,12 @@ void FrameSections::open_eh_frame(const ElfBytes& file) {
     auto table = file.section(".eh_frame_hdr", kMaxFrameBytes);
     if (table && check_cfi_table(table->bytes, table->address, address, entries))
         parts.insert(parts.begin(), {".eh_frame_hdr", *std::move(table)});
+    else
+        table_ = make_table(address, entries);
     eh_image_ = ImageWriter().write(parts);
     eh_elf_ = open_image(eh_image_);
     if (eh_elf_ != nullptr) eh_frame_ = dwarf_getcfi_elf(eh_elf_);
-    bytes_ += eh_image_.size();
+    bytes_ += eh_image_.size() + table_.entries.size() * sizeof(SearchTable::Entry);
 }
 
 void FrameSections::open_debug_frame(const ElfBytes& file) {

@@ -14,6 +14,17 @@
 
 namespace lattop {
 
+/// A search table as .eh_frame_hdr has one, made from .eh_frame itself, for
+/// files that come without: static programs.
+struct SearchTable {
+    struct Entry {
+        std::int32_t start;  ///< of the function's code
+        std::int32_t entry;  ///< its FDE; both from `address` on
+    };
+    std::uint64_t address = 0;   ///< of .eh_frame, as the file counts addresses
+    std::vector<Entry> entries;  ///< by start
+};
+
 class FrameSections {
 public:
     explicit FrameSections(const ElfBytes& file);
@@ -24,6 +35,8 @@ public:
     /// nullptr where the file has none, or none that is sound.
     [[nodiscard]] Dwarf_CFI* eh_frame() const { return eh_frame_; }
     [[nodiscard]] Dwarf_CFI* debug_frame() const { return debug_frame_; }
+
+    [[nodiscard]] const SearchTable& search_table() const { return table_; }
 
     /// Whether there was something that was not sound.
     [[nodiscard]] bool damaged() const { return damaged_; }
@@ -41,6 +54,7 @@ private:
     Dwarf* dwarf_ = nullptr;
     Dwarf_CFI* eh_frame_ = nullptr;
     Dwarf_CFI* debug_frame_ = nullptr;
+    SearchTable table_;
     bool damaged_ = false;
     std::size_t bytes_ = 0;
 };

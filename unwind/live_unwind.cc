@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <new>
 #include <string_view>
 
@@ -23,10 +24,15 @@ namespace {
 constexpr std::size_t kMaxFrames = 1024;
 constexpr std::size_t kMaxReads = 2'000'000;
 
+/// Where libunwind finds the search table of a file that has none of its own:
+/// an address that no process can have.
+constexpr std::uint64_t kOurTable = std::uint64_t{1} << 63;
+
 /// What one walk has at hand.
 struct Context {
     ProcessCode& code;
     const ThreadRegisters& registers;
+    CodeFiles::File file{};  ///< whose search table is at kOurTable
     std::size_t reads = 0;
     bool bp_wanted = false;     ///< bp was needed and not known
     bool info_missing = false;  ///< there is no unwind table for a pc
@@ -54,20 +60,45 @@ std::optional<unw_dyn_info_t> table_at(ProcessCode& code, std::uint64_t header) 
     return info;
 }
 
-std::optional<unw_dyn_info_t> find_table(ProcessCode& code, std::uint64_t pc) {
+/// The table made from .eh_frame: the entries it leads to are read from the
+/// process's memory all the same.
+std::optional<unw_dyn_info_t> our_table(Context& context, const CodeFiles::File& file,
+                                        std::uint64_t load_bias) {
+    const SearchTable& table = file->search_table();
+    if (table.entries.empty()) return std::nullopt;
+    context.file = file;
+    unw_dyn_info_t info{};
+    info.format = UNW_INFO_FORMAT_REMOTE_TABLE;
+    info.u.rti.segbase = load_bias + table.address;
+    info.u.rti.table_data = kOurTable;
+    info.u.rti.table_len = table.entries.size();
+    return info;
+}
+
+bool read_our_table(const Context& context, std::uint64_t address, std::uint64_t& word) {
+    if (context.file == nullptr) return false;
+    const auto& entries = context.file->search_table().entries;
+    const std::uint64_t offset = address - kOurTable;
+    if (offset % sizeof(word) != 0 || offset / sizeof(word) >= entries.size()) return false;
+    std::memcpy(&word, &entries[offset / sizeof(word)], sizeof(word));
+    return true;
+}
+
+std::optional<unw_dyn_info_t> find_table(Context& context, std::uint64_t pc) {
+    ProcessCode& code = context.code;
     const auto [mapping, file] = code.code_at(pc);
     if (mapping == nullptr || file == nullptr) return std::nullopt;
     const auto address = file->file().address_of(pc - mapping->start + mapping->offset);
     if (!address) return std::nullopt;
-    for (const Elf64_Phdr& segment : file->file().segments()) {
-        if (segment.p_type != PT_GNU_EH_FRAME) continue;
-        auto info = table_at(code, pc - *address + segment.p_vaddr);
-        if (!info) return std::nullopt;
-        info->start_ip = mapping->start;
-        info->end_ip = mapping->end;
-        return info;
-    }
-    return std::nullopt;
+    std::optional<unw_dyn_info_t> info;
+    for (const Elf64_Phdr& segment : file->file().segments())
+        if (segment.p_type == PT_GNU_EH_FRAME)
+            info = table_at(code, pc - *address + segment.p_vaddr);
+    if (!info) info = our_table(context, file, pc - *address);
+    if (!info) return std::nullopt;
+    info->start_ip = mapping->start;
+    info->end_ip = mapping->end;
+    return info;
 }
 
 /// An error other than UNW_ENOINFO where there is nothing: on that one libunwind
@@ -75,7 +106,7 @@ std::optional<unw_dyn_info_t> find_table(ProcessCode& code, std::uint64_t pc) {
 int find_proc_info(unw_addr_space_t space, unw_word_t pc, unw_proc_info_t* found, int need,
                    void* argument) {
     Context& context = context_of(argument);
-    auto info = find_table(context.code, pc);
+    auto info = find_table(context, pc);
     const int result =
         info ? _Ux86_64_dwarf_search_unwind_table(space, pc, &*info, found, need, argument)
              : -UNW_ENOINFO;
@@ -96,7 +127,9 @@ int access_mem(unw_addr_space_t /*space*/, unw_word_t address, unw_word_t* value
     Context& context = context_of(argument);
     if (write != 0 || ++context.reads > kMaxReads) return -UNW_EINVAL;
     std::uint64_t word = 0;
-    if (!context.code.read_word(address, word)) return -UNW_EINVAL;
+    const bool ours = address >= kOurTable;
+    if (!(ours ? read_our_table(context, address, word) : context.code.read_word(address, word)))
+        return -UNW_EINVAL;
     *value = word;
     return 0;
 }

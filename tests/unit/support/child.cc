@@ -41,7 +41,7 @@ std::uint64_t start_ns_of(pid_t pid) {
     return *ticks * (1'000'000'000 / per_second);
 }
 
-Child::Child(const std::string& path, int lines) {
+Child::Child(const std::string& path, int lines, const std::string& argument) {
     Pipe input = make_pipe();
     Pipe output = make_pipe();
     posix_spawn_file_actions_t actions;
@@ -49,7 +49,8 @@ Child::Child(const std::string& path, int lines) {
     ::posix_spawn_file_actions_adddup2(&actions, input.read.get(), STDIN_FILENO);
     ::posix_spawn_file_actions_adddup2(&actions, output.write.get(), STDOUT_FILENO);
     std::string name = path;
-    std::array<char*, 2> argv = {name.data(), nullptr};
+    std::string word = argument;
+    std::array<char*, 3> argv = {name.data(), word.empty() ? nullptr : word.data(), nullptr};
     const int error = ::posix_spawn(&pid_, path.c_str(), &actions, nullptr, argv.data(), environ);
     ::posix_spawn_file_actions_destroy(&actions);
     if (error != 0) throw std::system_error(error, std::generic_category(), path);
@@ -59,11 +60,11 @@ Child::Child(const std::string& path, int lines) {
     const std::unique_ptr<FILE, int (*)(FILE*)> lines_in(::fdopen(::dup(output.read.get()), "r"),
                                                          &std::fclose);
     for (int i = 0; i < lines; ++i) {
-        std::array<char, 64> word{};
+        std::array<char, 64> function{};
         unsigned long address = 0;
-        if (std::fscanf(lines_in.get(), "%63s %lx", word.data(), &address) != 2)
+        if (std::fscanf(lines_in.get(), "%63s %lx", function.data(), &address) != 2)
             throw std::runtime_error(path + " printed too little");
-        addresses_[word.data()] = address;
+        addresses_[function.data()] = address;
     }
     task_ = {static_cast<std::uint32_t>(pid_), static_cast<std::uint32_t>(pid_), start_ns_of(pid_),
              1};

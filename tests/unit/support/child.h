@@ -18,7 +18,7 @@ namespace lattop::test {
 class Child {
 public:
     /// Starts it and reads `lines` lines.
-    Child(const std::string& path, int lines);
+    Child(const std::string& path, int lines, const std::string& argument = {});
     Child(const Child&) = delete;
     Child& operator=(const Child&) = delete;
     ~Child();

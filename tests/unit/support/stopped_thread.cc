@@ -3,10 +3,15 @@
 // See stopped_thread.h.
 #include "tests/unit/support/stopped_thread.h"
 
+#include <sched.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
 #include <utility>
 
 namespace lattop::test {
@@ -35,7 +40,22 @@ ThreadRegisters by_number(const user_regs_struct& regs) {
     return registers;
 }
 
+std::string text_of(const std::string& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
 }  // namespace
+
+pid_t wait_for_reader(std::uint32_t pid) {
+    for (;;) {
+        for (const auto& entry :
+             std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task"))
+            if (text_of(entry.path().string() + "/syscall").starts_with("0 0x0 "))
+                return std::stoi(entry.path().filename().string());
+        ::sched_yield();
+    }
+}
 
 std::optional<StoppedThread> StoppedThread::stop(pid_t tid) {
     if (::ptrace(PTRACE_SEIZE, tid, nullptr, nullptr) != 0) return std::nullopt;

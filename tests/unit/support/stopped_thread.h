@@ -6,11 +6,16 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <optional>
 
 #include "unwind/live_unwind.h"
 
 namespace lattop::test {
+
+/// The thread of a process that waits in read(2) on standard input, once there
+/// is one.
+pid_t wait_for_reader(std::uint32_t pid);
 
 /// Stops a thread for as long as this lives.
 class StoppedThread {

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The resolver on real processes, with a fake module that misses what it is
+// told to and keeps what it is taught.
+#include "lattop/resolver.h"
+
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "lattop/resolver_worker.h"
+#include "lattop/source/error.h"
+#include "tests/unit/support/catch.h"
+#include "tests/unit/support/child.h"
+#include "tests/unit/support/stopped_thread.h"
+
+namespace lattop::test {
+namespace {
+
+constexpr int kLines = 13;
+const std::string kProgram = std::string(LATTOP_TEST_PROGRAMS) + "/stack_O2";
+
+class FakeDoor final : public ResolverDoor {
+public:
+    struct Lesson {
+        lt_miss miss;
+        std::vector<lt_row> rows;
+        std::vector<lt_row_range> ranges;
+    };
+
+    std::vector<lt_miss> take() override {
+        const std::lock_guard guard(lock);
+        eventfd_t ignored = 0;
+        ::eventfd_read(ready_.get(), &ignored);
+        if (fail) throw Error("the module has gone");
+        return std::exchange(misses, {});
+    }
+    std::vector<lt_miss> sleepers() override {
+        const std::lock_guard guard(lock);
+        return asleep;
+    }
+    int teach(const lt_miss& miss, std::span<const lt_row> rows,
+              std::span<const lt_row_range> ranges) override {
+        const std::lock_guard guard(lock);
+        lessons.push_back({miss, {rows.begin(), rows.end()}, {ranges.begin(), ranges.end()}});
+        if (answers.empty()) return 0;
+        const int answer = answers.front();
+        answers.pop_front();
+        return answer;
+    }
+    [[nodiscard]] int ready_fd() const override { return ready_.get(); }
+
+    void miss(const lt_miss& what) {
+        const std::lock_guard guard(lock);
+        misses.push_back(what);
+        ::eventfd_write(ready_.get(), 1);
+    }
+    std::size_t lesson_count() {
+        const std::lock_guard guard(lock);
+        return lessons.size();
+    }
+
+    std::mutex lock;
+    std::vector<lt_miss> misses, asleep;
+    std::vector<Lesson> lessons;
+    std::deque<int> answers;
+    bool fail = false;
+
+private:
+    UniqueFd ready_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+};
+
+lt_miss miss_of(const Child& child) {
+    const auto thread = StoppedThread::stop(wait_for_reader(child.task().pid));
+    REQUIRE(thread);
+    const lt_uframe frame = frame_of(thread->registers());
+    lt_miss miss{};
+    miss.pid = child.task().pid;
+    miss.tgid = child.task().tgid;
+    miss.start_ns = child.task().start_ns;
+    miss.exec_id = child.task().exec_id;
+    miss.flags = LT_ROW_EXACT;
+    miss.pc = frame.pc;
+    miss.sp = frame.sp;
+    miss.bp = frame.bp;
+    return miss;
+}
+
+}  // namespace
+
+TEST_CASE("one miss teaches the rows of the whole stack") {
+    const Child child(kProgram, kLines);
+    FakeDoor door;
+    Resolver resolver(door);
+    door.miss(miss_of(child));
+    CHECK(resolver.step() == 1);
+    REQUIRE(door.lessons.size() == 1);
+    const FakeDoor::Lesson& lesson = door.lessons[0];
+    CHECK(lesson.miss.pid == child.task().pid);
+    CHECK(lesson.rows.size() >= 6);  // read, block, inner, outer, main, two of libc, _start
+    CHECK(std::ranges::count(lesson.rows, LT_ROW_END, &lt_row::kind) == 1);
+    for (const lt_row& row : lesson.rows) {
+        CHECK(lt_row_valid(&row));
+        CHECK(std::ranges::any_of(lesson.ranges, [&](const lt_row_range& range) {
+            return row.pc > range.start && row.pc <= range.end;
+        }));
+    }
+    CHECK(resolver.stats().rows == lesson.rows.size());
+    CHECK(resolver.stats().ends.at(static_cast<std::size_t>(WalkEnd::Complete)) == 1);
+}
+
+TEST_CASE("a second process is taught at first sight what the first one needed") {
+    const Child first(kProgram, kLines);
+    const Child second(kProgram, kLines);
+    FakeDoor door;
+    Resolver resolver(door);
+    door.miss(miss_of(first));
+    resolver.step();
+    lt_miss miss = miss_of(second);
+    miss.sp = miss.bp = 0;  // nothing to walk
+    door.miss(miss);
+    resolver.step();
+    REQUIRE(door.lessons.size() == 2);
+    CHECK(door.lessons[1].rows.size() == door.lessons[0].rows.size());
+    CHECK(resolver.stats().inherited == door.lessons[0].rows.size());
+    CHECK(resolver.stats().files >= 2);
+}
+
+TEST_CASE("who sleeps already is introduced by the place it sleeps at") {
+    const Child child(kProgram, kLines);
+    FakeDoor door;
+    Resolver resolver(door);
+    lt_miss sleeper = miss_of(child);
+    sleeper.sp = sleeper.bp = 0;
+    door.asleep = {sleeper};
+    CHECK(resolver.introduce() == 1);
+    REQUIRE(door.lessons.size() == 1);
+    REQUIRE(door.lessons[0].rows.size() == 1);
+    CHECK(door.lessons[0].rows[0].pc == sleeper.pc);
+}
+
+TEST_CASE("what cannot be resolved is counted and does no harm") {
+    const Child child(kProgram, kLines);
+    FakeDoor door;
+    Resolver resolver(door);
+    lt_miss miss = miss_of(child);
+
+    SECTION("another process has that pid") {
+        miss.start_ns += 1'000'000'000;
+        door.miss(miss);
+        resolver.step();
+        CHECK(resolver.stats().gone == 1);
+        CHECK(door.lessons.empty());
+    }
+    SECTION("a pc that is no code") {
+        miss.pc = 0x10;
+        door.miss(miss);
+        resolver.step();
+        CHECK(door.lessons.empty());
+        CHECK(resolver.stats().ends.at(static_cast<std::size_t>(WalkEnd::NoCode)) == 1);
+    }
+    SECTION("the program has changed meanwhile") {
+        door.answers = {ESTALE};
+        door.miss(miss);
+        resolver.step();
+        CHECK(resolver.stats().stale == 1);
+        CHECK(resolver.stats().rows == 0);
+    }
+    SECTION("one thread has ended, another has not") {
+        door.answers = {ESRCH};
+        door.miss(miss);
+        door.miss(miss);
+        resolver.step();
+        CHECK(door.lessons.size() == 2);
+        CHECK(resolver.stats().stale == 0);
+        CHECK(resolver.stats().rows != 0);
+    }
+    SECTION("the module refuses") {
+        door.answers = {EINVAL};
+        door.miss(miss);
+        resolver.step();
+        CHECK(resolver.stats().refused == 1);
+        CHECK(resolver.stats().last_error == EINVAL);
+    }
+}
+
+TEST_CASE("frames of one step are bounded, a row for each miss is not") {
+    const Child child(kProgram, kLines);
+    FakeDoor door;
+    ResolverLimits limits;
+    limits.step_frames = 3;
+    Resolver resolver(door, limits);
+    const lt_miss miss = miss_of(child);
+    door.miss(miss);
+    door.miss(miss);
+    resolver.step();
+    CHECK(resolver.stats().walks == 2);
+    CHECK(resolver.stats().frames == 4);
+}
+
+TEST_CASE("a process that has ended is let go of") {
+    FakeDoor door;
+    Resolver resolver(door);
+    auto child = std::make_unique<Child>(kProgram, kLines);
+    const lt_miss miss = miss_of(*child);
+    door.miss(miss);
+    resolver.step();
+    CHECK(resolver.stats().processes == 1);
+    child.reset();
+    door.miss(miss);
+    resolver.step();
+    CHECK(resolver.stats().processes == 0);
+    CHECK(resolver.stats().gone == 1);
+}
+
+TEST_CASE("the worker resolves on its own thread and ends when asked") {
+    const Child child(kProgram, kLines);
+    auto made = std::make_unique<FakeDoor>();
+    FakeDoor& door = *made;
+    door.asleep = {miss_of(child)};
+    const ResolverWorker worker(std::move(made));
+    while (door.lesson_count() < 1)
+        std::this_thread::yield();
+    door.miss(door.asleep[0]);
+    while (door.lesson_count() < 2)
+        std::this_thread::yield();
+    CHECK(worker.state().running);
+}
+
+TEST_CASE("the worker says why it gave up") {
+    auto made = std::make_unique<FakeDoor>();
+    FakeDoor& door = *made;
+    door.fail = true;
+    const ResolverWorker worker(std::move(made));
+    ::eventfd_write(door.ready_fd(), 1);
+    while (worker.state().running)
+        std::this_thread::yield();
+    CHECK(worker.state().failure == "the module has gone");
+}
+
+}  // namespace lattop::test

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Stacks of live programs with a known chain of calls: by rows and by
+// libunwind, from the same registers.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "lattop/stack_command.h"
+#include "tests/unit/support/catch.h"
+#include "tests/unit/support/child.h"
+#include "tests/unit/support/stopped_thread.h"
+#include "unwind/row_walk.h"
+#include "unwind/symbolizer.h"
+
+namespace lattop::test {
+namespace {
+
+constexpr int kLines = 13;
+constexpr std::size_t kFileBytes = std::size_t{64} << 20;
+const std::string kPrograms = LATTOP_TEST_PROGRAMS;
+
+using Names = std::vector<std::string>;
+
+Names known_functions() {
+    return {"main",        "outer",    "inner",          "block",     "block_directly",
+            "with_alloca", "with_vla", "with_alignment", "in_signal", "handler",
+            "deep",        "entry",    "in_thread"};
+}
+
+/// Which of the program's own functions the addresses are in, innermost first.
+Names own_names(const Child& child, const std::vector<std::uint64_t>& addresses) {
+    Symbolizer symbolizer;
+    const Naming naming = symbolizer.name(child.task(), addresses, 1);
+    const Names known = known_functions();
+    Names names;
+    for (const UserFramePtr& frame : naming.stack.frames)
+        if (std::ranges::find(known, frame->symbol) != known.end()) names.push_back(frame->symbol);
+    return names;
+}
+
+std::vector<std::uint64_t> addresses_of(const Walk& walk) {
+    std::vector<std::uint64_t> addresses;
+    for (const WalkedFrame& walked : walk.frames)
+        addresses.push_back(walked.frame.pc);
+    return addresses;
+}
+
+std::vector<std::uint64_t> addresses_of(const LiveWalk& walk) {
+    std::vector<std::uint64_t> addresses;
+    for (const LiveFrame& frame : walk.frames)
+        addresses.push_back(frame.pc);
+    return addresses;
+}
+
+Names expected_chain(const std::string& way) {
+    Names chain;
+    if (way == "deep") chain = Names(300, "deep");
+    if (way == "alloca") chain = {"with_alloca"};
+    if (way == "vla") chain = {"with_vla"};
+    if (way == "aligned") chain = {"with_alignment"};
+    if (way == "signal") chain = {"handler", "in_signal"};
+    chain.insert(chain.begin(), way == "direct" ? "block_directly" : "block");
+    if (way == "thread") {
+        chain.emplace_back("entry");
+        return chain;
+    }
+    chain.insert(chain.end(), {"inner", "outer", "main"});
+    return chain;
+}
+
+}  // namespace
+
+TEST_CASE("every frame of a known chain is found, in every build") {
+    const std::string build = GENERATE("O0", "O2", "O2_fp", "O2_cet", "O2_no_pie", "O2_static",
+                                       "O2_static_pie", "O2_realign", "O2_lazy_plt", "O3_lto");
+    const std::string way =
+        GENERATE("call", "alloca", "vla", "aligned", "signal", "deep", "thread", "direct");
+    INFO(build << " " << way);
+    const Child child(kPrograms + "/stack_" + build, kLines, way);
+    const auto thread = StoppedThread::stop(wait_for_reader(child.task().pid));
+    REQUIRE(thread);
+    CodeFiles files(kFileBytes);
+    auto code = ProcessCode::open("/proc", child.task().pid, child.task().start_ns, files);
+    REQUIRE(code);
+    const Walk rows = walk_rows(*code, frame_of(thread->registers()));
+    LiveUnwinder unwinder;
+    const LiveWalk reference = unwinder.walk(*code, thread->registers());
+
+    CHECK(rows.end == WalkEnd::Complete);
+    CHECK(own_names(child, addresses_of(rows)) == expected_chain(way));
+    INFO(reference.why);
+    CHECK(reference.complete);
+    CHECK(addresses_of(reference) == addresses_of(rows));
+    for (const WalkedFrame& walked : rows.frames) {
+        CHECK(lt_row_valid(&walked.placed.built.row));
+        CHECK(walked.placed.built.row.pc == walked.frame.pc);
+    }
+}
+
+TEST_CASE("a blocked thread's stack is read without stopping it") {
+    const Child child(kPrograms + "/stack_O2", kLines);
+    const auto tid = static_cast<std::uint32_t>(wait_for_reader(child.task().pid));
+    CodeFiles files(kFileBytes);
+    auto code = ProcessCode::open("/proc", child.task().pid, child.task().start_ns, files);
+    REQUIRE(code);
+    LiveUnwinder unwinder;
+    LiveStack stack = live_stack("/proc", child.task().pid, tid, *code, unwinder);
+    CHECK(stack.state == LiveStack::State::Blocked);
+    CHECK(stack.walk.complete);
+    CHECK(own_names(child, addresses_of(stack.walk)) == expected_chain("call"));
+}
+
+TEST_CASE("rows are known for a program that was deleted while it runs") {
+    const TempFolder folder;
+    const std::string path = folder.path() + "/program";
+    std::filesystem::copy_file(kPrograms + "/stack_O2", path);
+    const Child child(path, kLines);
+    const auto thread = StoppedThread::stop(wait_for_reader(child.task().pid));
+    std::filesystem::remove(path);
+    std::ofstream(path) << "something else";
+    CodeFiles files(kFileBytes);
+    auto code = ProcessCode::open("/proc", child.task().pid, child.task().start_ns, files);
+    REQUIRE((thread && code));
+    CHECK(walk_rows(*code, frame_of(thread->registers())).end == WalkEnd::Complete);
+}
+
+TEST_CASE("a wild frame ends a walk") {
+    const Child child(kPrograms + "/stack_O2", kLines);
+    const auto thread = StoppedThread::stop(wait_for_reader(child.task().pid));
+    CodeFiles files(kFileBytes);
+    auto code = ProcessCode::open("/proc", child.task().pid, child.task().start_ns, files);
+    REQUIRE((thread && code));
+    lt_uframe frame = frame_of(thread->registers());
+    frame.sp = GENERATE(0U, 1U, UINT64_MAX, UINT64_MAX - 7, UINT64_MAX / 2);
+    CHECK(walk_rows(*code, frame).end == WalkEnd::Unsound);
+    frame.pc = GENERATE(0U, 1U, UINT64_MAX, UINT64_MAX / 2);
+    const Walk walk = walk_rows(*code, frame);
+    CHECK(walk.end == WalkEnd::NoCode);
+    CHECK(walk.frames.empty());
+}
+
+TEST_CASE("what /proc says of a system call") {
+    const auto in_read = parse_syscall("0 0x0 0x7ffd 0x1 0x8 0x0 0x9 0x7ffc10 0x7f3c\n");
+    REQUIRE(in_read);
+    CHECK(in_read->values.at(UNW_X86_64_RSI) == 0x7ffd);
+    CHECK(in_read->values.at(UNW_X86_64_R9) == 0x9);
+    CHECK(in_read->values.at(ThreadRegisters::kSp) == 0x7ffc10);
+    CHECK(in_read->values.at(ThreadRegisters::kPc) == 0x7f3c);
+    CHECK(!in_read->values.at(ThreadRegisters::kBp));
+    const auto outside = parse_syscall("-1 0x7ffc10 0x7f3c\n");
+    REQUIRE(outside);
+    CHECK(outside->values.at(ThreadRegisters::kPc) == 0x7f3c);
+    CHECK(!outside->values.at(UNW_X86_64_RDI));
+    const auto none =
+        GENERATE("running\n", "", "0 0x1 0x2\n", "-1\n", "0 0x 0x 0x 0x 0x 0x 0x 0x\n");
+    CHECK(!parse_syscall(none));
+}
+
+TEST_CASE("context switches are read from status") {
+    CHECK(parse_switches("Name:\tx\nvoluntary_ctxt_switches:\t5\n"
+                         "nonvoluntary_ctxt_switches:\t2\n") == 7);
+    CHECK(!parse_switches("voluntary_ctxt_switches:\t5\n"));
+}
+
+}  // namespace lattop::test
