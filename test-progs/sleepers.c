@@ -5,14 +5,21 @@
 #include <pthread.h>
 
 static long times, ms;
+/* A sample must be taken without a context switch: a thousand threads must not take theirs at once
+ */
+static pthread_mutex_t sampling = PTHREAD_MUTEX_INITIALIZER;
 
 static void* sleep_often(void* unused) {
     struct truth truth;
 
+    pthread_mutex_lock(&sampling);
     truth_begin(&truth, "sleeper");
+    pthread_mutex_unlock(&sampling);
     for (long i = 0; i < times; i++)
         truth_sleep_us(ms * 1000);
+    pthread_mutex_lock(&sampling); /* a sleep as any other, if it is one */
     truth_end(&truth, TRUTH_UNKNOWN);
+    pthread_mutex_unlock(&sampling);
     return unused;
 }
 

@@ -57,9 +57,10 @@ struct Compared {
 /// deviations go into the report.
 Compared compare(const Samples& baseline, const Samples& now, Report& report);
 
-/// True where the kernel's own sum_sleep_runtime is complete. With delayed dequeue (6.12 and
-/// later, feature DELAY_DEQUEUE) a task may be asleep and still on the run queue; that part of
-/// the sleep is in no sum, so there the sum is only a lower bound.
+/// True where the kernel's own times are complete. With delayed dequeue (6.12 and later, feature
+/// DELAY_DEQUEUE) a task may be asleep and still on the run queue. That part of the sleep is in no
+/// sum_sleep_runtime, which is a lower bound there; and 7.2 counts it as run-queue delay (a whole
+/// sleep of 500 ms, seen), which makes run_delay an upper bound.
 bool kernel_sums_are_exact();
 
 /// Compares ended sleeps with sum_sleep_runtime, as far as the latter can be trusted.

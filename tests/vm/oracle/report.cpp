@@ -84,6 +84,15 @@ void Report::time_at_least(const std::string& what, const std::string& who, int6
              static_cast<double>(ours_ns - theirs_ns));
 }
 
+void Report::time_at_most(const std::string& what, const std::string& who, int64_t ours_ns,
+                          int64_t theirs_ns, uint64_t events, Slack slack) {
+    if (ours_ns > theirs_ns)
+        time(what, who, ours_ns, theirs_ns, events, slack);
+    else
+        keep(what + ", an upper bound here", who, ours_ns, theirs_ns, events,
+             static_cast<double>(theirs_ns - ours_ns));
+}
+
 bool Report::conclude() const {
     for (const auto& [what, worst] : worst_) {
         const double share = worst.theirs_ns ? 100.0 * static_cast<double>(worst.deviation_ns) /

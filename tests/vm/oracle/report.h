@@ -45,6 +45,10 @@ public:
     /// The same where the oracle is a lower bound: what is above it is shown and no failure.
     void time_at_least(const std::string& what, const std::string& who, int64_t ours_ns,
                        int64_t theirs_ns, uint64_t events);
+    /// The same where the oracle is an upper bound.
+    void time_at_most(const std::string& what, const std::string& who, int64_t ours_ns,
+                      int64_t theirs_ns, uint64_t events, Slack slack = {});
+
     /// Adds what another one found.
     void absorb(const Report& other);
 

@@ -73,9 +73,13 @@ void check_times(const Line& line, Report& report) {
     if (sleeps == 0) {
         report.time("blocked time of what never slept", line.who(), blocked, 0, 0);
     } else {
-        const int64_t measured = line.number("blocked_ns");
-        report.time("blocked time (measured by the program)", line.who(), blocked, measured,
-                    sleeps);
+        // Where run_delay holds part of the sleeps, only the sum of both is known
+        const bool both = !kernel_sums_are_exact();
+        const int64_t measured = line.number("blocked_ns") + (both ? line.number("runq_ns") : 0);
+        const int64_t ours = blocked + (both ? line.number("l_runq_ns") : 0);
+        report.time(both ? "blocked time and run-queue delay (measured by the program)"
+                         : "blocked time (measured by the program)",
+                    line.who(), ours, measured, both ? switches : sleeps);
     }
     KernelCounters counters;
     counters.fair = line.number("policy") == 0 || line.number("policy") == 3;
