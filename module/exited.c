@@ -172,6 +172,8 @@ static void empty(struct lt *lt, struct lt_task *a)
 /* Reset: the records of exited processes, their figures gone already, go too. */
 void lt_exited_drop(struct lt *lt)
 {
+	if (!lt->exited_all)
+		return;		/* loading failed before, or unloading is past it */
 	while (lt->nr_exited_procs)
 		drop_oldest_aggregate(lt);
 	empty(lt, lt->exited_all);
@@ -268,4 +270,5 @@ void lt_exited_exit(struct lt *lt)
 	lt_lattree_remove(lt, lt->exited_all);
 	mutex_unlock(&lt->mutex);
 	kfree(lt->exited_all);
+	lt->exited_all = NULL;
 }
