@@ -40,7 +40,7 @@ lt_uframe frame_of(const lt_miss& miss) {
 
 }  // namespace
 
-Resolver::Resolver(ResolverDoor& door, ResolverLimits limits, std::string proc)
+Resolver::Resolver(ResolverDoor& door, const ResolverLimits& limits, std::string proc)
     : door_(door),
       limits_(limits),
       proc_(std::move(proc)),

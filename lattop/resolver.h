@@ -57,7 +57,8 @@ struct ResolverStats {
 
 class Resolver {
 public:
-    explicit Resolver(ResolverDoor& door, ResolverLimits limits = {}, std::string proc = "/proc");
+    explicit Resolver(ResolverDoor& door, const ResolverLimits& limits = {},
+                      std::string proc = "/proc");
 
     /// Resolves the misses there are; how many. Throws what the door throws.
     std::size_t step();
@@ -72,7 +73,10 @@ public:
 private:
     struct ProcessId {
         std::uint32_t tgid = 0, exec_id = 0;
-        auto operator<=>(const ProcessId&) const = default;
+        bool operator==(const ProcessId&) const = default;
+        bool operator<(const ProcessId& other) const {
+            return tgid != other.tgid ? tgid < other.tgid : exec_id < other.exec_id;
+        }
     };
     struct HashProcessId {
         std::size_t operator()(const ProcessId& id) const {

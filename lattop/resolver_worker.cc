@@ -32,7 +32,7 @@ void block_signals() {
 
 }  // namespace
 
-ResolverWorker::ResolverWorker(std::unique_ptr<ResolverDoor> door, ResolverLimits limits)
+ResolverWorker::ResolverWorker(std::unique_ptr<ResolverDoor> door, const ResolverLimits& limits)
     : shared_(std::make_shared<Shared>()) {
     shared_->door = std::move(door);
     shared_->limits = limits;

@@ -26,7 +26,7 @@ public:
 
     /// Starts to resolve what comes through `door`. Throws std::system_error
     /// where there can be no thread or descriptor.
-    explicit ResolverWorker(std::unique_ptr<ResolverDoor> door, ResolverLimits limits = {});
+    explicit ResolverWorker(std::unique_ptr<ResolverDoor> door, const ResolverLimits& limits = {});
     ResolverWorker(const ResolverWorker&) = delete;
     ResolverWorker& operator=(const ResolverWorker&) = delete;
 

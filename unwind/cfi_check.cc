@@ -39,7 +39,7 @@ std::uint64_t address_bytes(std::uint8_t encoding) {
     switch (encoding) {
         case DW_EH_PE_absptr:
         case DW_EH_PE_udata8:
-        case DW_EH_PE_pcrel:
+        case DW_EH_PE_pcrel:  // of absptr
         case DW_EH_PE_pcrel | DW_EH_PE_udata8:
         case DW_EH_PE_pcrel | DW_EH_PE_sdata8: return 8;
         case DW_EH_PE_udata4:
@@ -52,6 +52,11 @@ std::uint64_t address_bytes(std::uint8_t encoding) {
 
 bool check_register(ByteReader& bytes) {
     return bytes.uleb() < kMaxRegister;
+}
+
+bool check_registers(ByteReader& bytes) {
+    const bool first = check_register(bytes);
+    return check_register(bytes) && first;
 }
 
 bool check_block(ByteReader& bytes) {
@@ -72,7 +77,7 @@ bool check_operands(ByteReader& bytes, std::uint8_t opcode) {
         case DW_CFA_undefined:
         case DW_CFA_same_value:
         case DW_CFA_def_cfa_register: return check_register(bytes);
-        case DW_CFA_register: return check_register(bytes) && check_register(bytes);
+        case DW_CFA_register: return check_registers(bytes);
         case DW_CFA_def_cfa_offset:
         case DW_CFA_def_cfa_offset_sf:
         case DW_CFA_GNU_args_size: bytes.skip_leb(); return true;

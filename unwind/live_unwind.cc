@@ -14,6 +14,7 @@
 
 // Part of libunwind's library interface, used by its own ptrace and coredump
 // libraries; only its header leaves it out. (include/dwarf.h of libunwind.)
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming)
 extern "C" int _Ux86_64_dwarf_search_unwind_table(unw_addr_space_t space, unw_word_t ip,
                                                   unw_dyn_info_t* info, unw_proc_info_t* found,
                                                   int need_unwind_info, void* context);
@@ -162,6 +163,13 @@ int get_proc_name(unw_addr_space_t /*space*/, unw_word_t /*pc*/, char* /*name*/,
     return -UNW_ENOINFO;
 }
 
+unw_addr_space_t create_space() {
+    unw_accessors_t accessors{find_proc_info, put_unwind_info, get_dyn_info_list_addr,
+                              access_mem,     access_reg,      access_fpreg,
+                              resume,         get_proc_name};
+    return unw_create_addr_space(&accessors, 0);  // copies them
+}
+
 std::string why_ended(const Context& context, int error) {
     if (context.reads > kMaxReads) return "its unwind table makes no sense";
     if (context.bp_wanted) return "the next frame is found by bp, which /proc does not tell";
@@ -199,11 +207,7 @@ std::optional<ThreadRegisters> parse_syscall(const std::string& text) {
     return registers;
 }
 
-LiveUnwinder::LiveUnwinder() {
-    static unw_accessors_t accessors{find_proc_info, put_unwind_info, get_dyn_info_list_addr,
-                                     access_mem,     access_reg,      access_fpreg,
-                                     resume,         get_proc_name};
-    space_ = unw_create_addr_space(&accessors, 0);
+LiveUnwinder::LiveUnwinder() : space_(create_space()) {
     if (space_ == nullptr) throw std::bad_alloc();
     // Processes share this address space object: nothing may be remembered.
     unw_set_caching_policy(space_, UNW_CACHE_NONE);

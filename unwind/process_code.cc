@@ -11,7 +11,6 @@
 #include <cstring>
 #include <functional>
 #include <limits>
-#include <ranges>
 #include <string_view>
 #include <utility>
 
@@ -255,9 +254,9 @@ bool ProcessCode::alive() const {
     // Some mapping may have gone by itself; all of the first ones have not.
     constexpr std::size_t kProbes = 8;
     std::array<char, 1> byte{};
-    return std::ranges::any_of(maps_ | std::views::take(kProbes), [&](const Mapping& mapping) {
-        return read_memory(mapping.start, byte);
-    });
+    for (std::size_t i = 0; i < std::min(maps_.size(), kProbes); ++i)
+        if (read_memory(maps_[i].start, byte)) return true;
+    return false;
 }
 
 int read_process_word(void* process_code, __u64 address, __u64* word) {
