@@ -6,7 +6,11 @@ VM_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 TOP_DIR=$(cd "$VM_DIR/../.." && pwd)
 CACHE_DIR=${XDG_CACHE_HOME:-$HOME/.cache}/lattop
 BUILD_DIR=$TOP_DIR/build/vm
-export VM_DIR TOP_DIR CACHE_DIR BUILD_DIR
+# One QEMU everywhere: what is counted with -icount is comparable. And before 8.1 a guest of several CPUs dies of "Oops: int3" sooner
+# or later when its kernel patches its code (tracepoints on or off): QEMU may go on executing the instruction that was replaced.
+QEMU_SUITE=trixie
+QEMU_ROOT=$CACHE_DIR/qemu/$QEMU_SUITE
+export VM_DIR TOP_DIR CACHE_DIR BUILD_DIR QEMU_SUITE QEMU_ROOT
 
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 

@@ -69,7 +69,8 @@ void check_counts(const Line& line, bool several_cpus, Report& report) {
 void check_times(const Line& line, Report& report) {
     const int64_t blocked = line.number("l_blocked_ns");
     const auto sleeps = static_cast<uint64_t>(line.number("sleeps"));
-    const auto switches = sleeps + static_cast<uint64_t>(line.number("nivcsw")) + 1;
+    const auto preemptions = static_cast<uint64_t>(line.number("nivcsw"));
+    const auto switches = sleeps + preemptions + 1;
 
     if (sleeps == 0) {
         report.time("blocked time of what never slept", line.who(), blocked, 0, 0);
@@ -80,7 +81,8 @@ void check_times(const Line& line, Report& report) {
         const int64_t ours = blocked + (both ? line.number("l_runq_ns") : 0);
         report.time(both ? "blocked time and run-queue delay (measured by the program)"
                          : "blocked time (measured by the program)",
-                    line.who(), ours, measured, both ? switches : sleeps);
+                    line.who(), ours, measured, both ? switches : sleeps,
+                    both ? off_cpu_slack(preemptions) : Slack{});
     }
     KernelCounters counters;
     counters.fair = line.number("policy") == 0 || line.number("policy") == 3;
@@ -88,7 +90,7 @@ void check_times(const Line& line, Report& report) {
         compare_with_sum(line.who(), blocked, line.number("sum_sleep_ns"), sleeps, report);
     const int64_t runq = line.number("runq_ns");
     compare_run_queue(line.who(), line.number("l_runq_ns"), runq, switches,
-                      static_cast<uint64_t>(line.number("nivcsw")), report);
+                      preemptions, report);
 }
 
 }  // namespace
