@@ -18,6 +18,8 @@ namespace {
 
 constexpr const char* kFooter =
     "Without -b or --json, lattop opens a live table; h or F1 there lists its keys.\n"
+    "Commands: lattop daemon teaches the module whole user stacks, lattop stack PID prints those\n"
+    "of one process now; each has a --help.\n"
     "Exit status: 0 done, 1 failed, 2 wrong usage, 3 the module is not loaded or not usable.\n"
     "lattop(8) says more.";
 
@@ -57,7 +59,7 @@ void declare(CLI::App& app, Raw& raw) {
     app.add_option("-s,--sort", raw.sort, "sort by: " + sort_names() + " (default blocked)")
         ->type_name("COLUMN");
     app.add_option("--limit", raw.limit,
-                   "at most N tasks, 0 for all (default: text 1000, JSON all)")
+                   "at most N tasks, 0 for all (default: live table 16384, text 1000, JSON all)")
         ->type_name("N");
     app.add_flag("-k,--no-kernel-threads", raw.no_kernel_threads, "leave kernel threads out");
     app.add_option("--source", raw.source_file, "read saved snapshots from FILE")
