@@ -7,6 +7,8 @@ KERNEL  ?= 6.1
 # What make test-all runs, and how many guests at a time
 KERNELS ?= $(shell awk '!/^\#/ && NF { print $$1 }' tests/vm/kernels)
 JOBS    ?= 2
+# Which cases of tests/vm/cases: 'hook-* sleep-pipe' for some
+CASES   ?= *
 release := $(shell uname -r)
 
 .DEFAULT_GOAL := all
@@ -30,7 +32,7 @@ run: ## install what is missing, build, open lattop: here, or in a guest
 
 test: unit sanitizers ## unit tests, sanitizers, the guest suite on 6.1
 	@packaging/setup vm test
-	@tests/vm/suite --jobs $(JOBS) $(KERNEL)
+	@tests/vm/suite --jobs $(JOBS) --case '$(CASES)' $(KERNEL)
 
 unit: build ## unit tests
 	@ctest --preset dev
@@ -39,9 +41,9 @@ sanitizers: build/asan/build.ninja build/tsan/build.ninja ## unit tests under th
 	@cmake --build --preset asan && ctest --preset asan
 	@cmake --build --preset tsan && ctest --preset tsan
 
-test-all: build ## the guest suite on every kernel of tests/vm/kernels (KERNELS='...' for some)
+test-all: build ## the guest suite on every kernel of tests/vm/kernels (KERNELS='...', CASES='...' for some)
 	@packaging/setup vm test
-	@tests/vm/suite --jobs $(JOBS) $(KERNELS)
+	@tests/vm/suite --jobs $(JOBS) --case '$(CASES)' $(KERNELS)
 
 check: unit ## build, unit tests, quick lint: under a minute
 	@packaging/setup vm lint
