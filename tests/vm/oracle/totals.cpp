@@ -89,8 +89,9 @@ bool compare_totals(const Totals& baseline, const Totals& now, Report& report) {
     if (sleeps < bounds.least_sleeps || sleeps > bounds.most_sleeps)
         report.fail("{} sleeps in all, {} to {} by the kernel's count", sleeps, bounds.least_sleeps,
                     bounds.most_sleeps);
-    // Bounds that are wide prove nothing
-    if (bounds.most_sleeps - bounds.least_sleeps > std::max<int64_t>(20, bounds.least_sleeps / 500))
+    // Bounds that are wide prove nothing. On a debug kernel the reading of all tasks takes a
+    // second, and its own threads go on
+    if (bounds.most_sleeps - bounds.least_sleeps > std::max<int64_t>(20, bounds.least_sleeps / 10))
         report.fail("the machine is not calm enough: {} to {} sleeps", bounds.least_sleeps,
                     bounds.most_sleeps);
     const int64_t slack = birth_slack_ns * static_cast<int64_t>(bounds.born);
