@@ -6,14 +6,27 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <set>
 
 namespace oracle {
 namespace {
 
+// A debug kernel is ten times slower
+int64_t slowness() {
+    static const char* kernel = std::getenv("LATTOP_KERNEL");
+    return kernel && std::string_view(kernel) == "debug" ? 10 : 1;
+}
+
 // What a skipped reading of the kernel's clock hides: some 10 us as a rule, and at most a tick, as
 // kernels without full preemption may get to their schedule() late
-constexpr int64_t skipped_clock_ns = 100'000, tick_clock_ns = 4'000'000;
+int64_t skipped_clock_ns() {
+    return 100'000 * slowness();
+}
+int64_t tick_clock_ns() {
+    return 4'000'000 * slowness();
+}
+
 // A process is born when it is copied, but made runnable somewhat later
 constexpr int64_t birth_slack_ns = 20'000'000;
 
@@ -133,8 +146,9 @@ void compare_with_sum(const std::string& who, int64_t ended_ns, int64_t sum_ns, 
 
 void compare_run_queue(const std::string& who, int64_t ours_ns, int64_t theirs_ns,
                        uint64_t switches, uint64_t preemptions, Report& report) {
-    const Slack slack{.less_ns = skipped_clock_ns * static_cast<int64_t>(preemptions),
-                      .more_ns = tick_clock_ns + skipped_clock_ns * static_cast<int64_t>(switches)};
+    const Slack slack{
+        .less_ns = skipped_clock_ns() * static_cast<int64_t>(preemptions),
+        .more_ns = tick_clock_ns() + skipped_clock_ns() * static_cast<int64_t>(switches)};
     if (kernel_sums_are_exact())
         report.time("run-queue delay", who, ours_ns, theirs_ns, switches, slack);
     else
@@ -144,7 +158,7 @@ void compare_run_queue(const std::string& who, int64_t ours_ns, int64_t theirs_n
 Slack off_cpu_slack(uint64_t preemptions) {
     if (preemptions == 0) return {};
     return {.less_ns = 0,
-            .more_ns = tick_clock_ns + skipped_clock_ns * static_cast<int64_t>(preemptions)};
+            .more_ns = tick_clock_ns() + skipped_clock_ns() * static_cast<int64_t>(preemptions)};
 }
 
 Samples take_samples(LattopFile& file, int attempts) {
