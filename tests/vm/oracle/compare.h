@@ -74,8 +74,8 @@ void compare_with_sum(const std::string& who, int64_t ended_ns, int64_t sum_ns, 
 void compare_run_queue(const std::string& who, int64_t ours_ns, int64_t theirs_ns,
                        uint64_t switches, uint64_t preemptions, Report& report);
 
-/// What that adds to the time off the CPU, which is wall clock less CPU time: the CPU time of a task
-/// preempted there is too much by the same.
+/// What that adds to the time off the CPU, which is wall clock less CPU time: the CPU time of a
+/// task preempted there is too much by the same.
 Slack off_cpu_slack(uint64_t preemptions);
 
 /// True where the sums count tasks of this kind: the real-time classes have them since 5.16.

@@ -76,9 +76,9 @@ void Report::time(const std::string& what, const std::string& who, int64_t ours_
 }
 
 void Report::time_at_least(const std::string& what, const std::string& who, int64_t ours_ns,
-                           int64_t theirs_ns, uint64_t events) {
+                           int64_t theirs_ns, uint64_t events, Slack slack) {
     if (ours_ns < theirs_ns)
-        time(what, who, ours_ns, theirs_ns, events);
+        time(what, who, ours_ns, theirs_ns, events, slack);
     else
         keep(what + ", a lower bound here", who, ours_ns, theirs_ns, events,
              static_cast<double>(ours_ns - theirs_ns));

@@ -44,7 +44,7 @@ public:
               uint64_t events, Slack slack = {});
     /// The same where the oracle is a lower bound: what is above it is shown and no failure.
     void time_at_least(const std::string& what, const std::string& who, int64_t ours_ns,
-                       int64_t theirs_ns, uint64_t events);
+                       int64_t theirs_ns, uint64_t events, Slack slack = {});
     /// The same where the oracle is an upper bound.
     void time_at_most(const std::string& what, const std::string& who, int64_t ours_ns,
                       int64_t theirs_ns, uint64_t events, Slack slack = {});
@@ -55,6 +55,7 @@ public:
     /// Prints the worst deviations; true when nothing failed.
     [[nodiscard]] bool conclude() const;
     [[nodiscard]] uint64_t failures() const { return failures_; }
+    [[nodiscard]] bool host_noise() const { return tolerance_.host_noise; }
 
 private:
     struct Worst {

@@ -89,8 +89,7 @@ void check_times(const Line& line, Report& report) {
     if (line.has("sum_sleep_ns") && kernel_sums_cover(counters) && !is_stopped(line))
         compare_with_sum(line.who(), blocked, line.number("sum_sleep_ns"), sleeps, report);
     const int64_t runq = line.number("runq_ns");
-    compare_run_queue(line.who(), line.number("l_runq_ns"), runq, switches,
-                      preemptions, report);
+    compare_run_queue(line.who(), line.number("l_runq_ns"), runq, switches, preemptions, report);
 }
 
 }  // namespace
