@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,6 +67,10 @@ std::vector<std::uint64_t> addresses_of(const LiveWalk& walk) {
     for (const LiveFrame& frame : walk.frames)
         addresses.push_back(frame.pc);
     return addresses;
+}
+
+std::optional<lt_regs> no_registers(std::uint32_t /*tid*/) {
+    return std::nullopt;
 }
 
 Names expected_chain(const std::string& way) {
@@ -159,10 +164,40 @@ TEST_CASE("a blocked thread's stack is read without stopping it") {
     auto code = ProcessCode::open("/proc", child.task().pid, child.task().start_ns, files);
     REQUIRE(code);
     LiveUnwinder unwinder;
-    const LiveStack stack = live_stack("/proc", child.task().pid, tid, *code, unwinder);
+    const LiveStack stack =
+        live_stack("/proc", child.task().pid, tid, *code, unwinder, no_registers);
     CHECK(stack.state == LiveStack::State::Blocked);
     CHECK(stack.walk.complete);
     CHECK(own_names(child, addresses_of(stack.walk)) == expected_chain("call"));
+}
+
+TEST_CASE("a caller that is found by bp is found where the module tells bp") {
+    const Child child(kPrograms + "/stack_O2", kLines, "alloca");
+    const auto tid = static_cast<std::uint32_t>(wait_for_reader(child.task().pid));
+    lt_regs regs{};
+    {
+        const auto thread = StoppedThread::stop(static_cast<pid_t>(tid));
+        REQUIRE(thread);
+        const lt_uframe frame = frame_of(thread->registers());
+        regs.pc = frame.pc;
+        regs.sp = frame.sp;
+        regs.bp = frame.bp;
+    }
+    wait_for_reader(child.task().pid);
+    CodeFiles files(kFileBytes);
+    auto code = ProcessCode::open("/proc", child.task().pid, child.task().start_ns, files);
+    REQUIRE(code);
+    LiveUnwinder unwinder;
+    const auto read = [&](const RegisterReader& reader) {
+        return live_stack("/proc", child.task().pid, tid, *code, unwinder, reader);
+    };
+    CHECK(!read(no_registers).walk.complete);
+    const LiveStack whole = read([&](std::uint32_t) { return regs; });
+    CHECK(whole.walk.complete);
+    CHECK(own_names(child, addresses_of(whole.walk)) == expected_chain("alloca"));
+    // Of another sleep than the one /proc tells of: not used.
+    regs.sp += 8;
+    CHECK(!read([&](std::uint32_t) { return regs; }).walk.complete);
 }
 
 TEST_CASE("rows are known for a program that was deleted while it runs") {
