@@ -14,7 +14,7 @@ release := $(shell uname -r)
 .DEFAULT_GOAL := all
 # Steps inside a target run in order, and each uses every core
 .NOTPARALLEL:
-.PHONY: all build run test unit sanitizers test-all check load unload install uninstall vm lint format clean help
+.PHONY: all build run test unit sanitizers test-all check fuzz load unload install uninstall vm lint format clean help
 
 all: build ## build lattop, and the module when this kernel's headers are here
 	@if [ -e /lib/modules/$(release)/build/Makefile ]; then packaging/module build; \
@@ -48,6 +48,10 @@ test-all: build ## the guest suite on every kernel of tests/vm/kernels (KERNELS=
 check: unit ## build, unit tests, quick lint: under a minute
 	@packaging/setup vm lint
 	@packaging/lint --quick
+
+fuzz: ## fuzz what reads bytes of others, a minute in all (SECS=10 for each)
+	@packaging/setup build fuzz
+	@packaging/fuzz $(or $(SECS),10)
 
 load: ## build the module for this kernel and load it (root; ARGS='hook=kprobe ...')
 	@packaging/module load $(ARGS)

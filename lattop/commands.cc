@@ -30,7 +30,8 @@ constexpr const char* kDaemonUsage =
 constexpr const char* kStackUsage =
     "Usage: lattop stack PID|TID\n"
     "Prints the user stack of every blocked thread of a process, or of one thread, now.\n"
-    "Stops nothing and needs no module.\n";
+    "Stops nothing and needs no module; as root with the module loaded it also finds callers by "
+    "bp.\n";
 
 bool wants_help(std::string_view argument) {
     return argument == "-h" || argument == "--help";

@@ -83,7 +83,7 @@ void run_daemon(const DaemonOptions& options) {
         if (!state.running) throw Error("the resolver failed: " + state.failure);
         const bool news = state.stats.walks != said;
         if (options.verbose && news) say(describe(state.stats));
-        end = end || (options.once && !news);
+        end = end || (options.once && state.idle && !news);
         said = state.stats.walks;
     }
     const ResolverStats stats = worker.state().stats;

@@ -18,6 +18,9 @@ constexpr unsigned kDoubts = 3;
 /// Rows that a process is taught because others needed them in the same files.
 constexpr std::size_t kMaxInherited = 1024;
 
+/// Sleepers that are introduced at once.
+constexpr std::size_t kIntroduced = LT_MAX_MISSES / 8;
+
 /// Tasks of a process that a lesson is tried with: one may have ended.
 constexpr std::size_t kMaxPupils = 4;
 
@@ -60,8 +63,17 @@ std::size_t Resolver::step() {
 std::size_t Resolver::introduce() {
     const std::uint64_t start_ns = thread_cpu_ns();
     const std::vector<lt_miss> sleepers = door_.sleepers();
-    resolve(sleepers);
     stats_.cpu_ns += thread_cpu_ns() - start_ns;
+    // Behind each lesson the module walks the sleepers again and misses more. For most of them
+    // there is no other time, so its ring must have room.
+    for (std::size_t i = 0; i < sleepers.size(); i += kIntroduced) {
+        const auto first = sleepers.begin() + static_cast<std::ptrdiff_t>(i);
+        const auto count = static_cast<std::ptrdiff_t>(std::min(kIntroduced, sleepers.size() - i));
+        const std::uint64_t batch_ns = thread_cpu_ns();
+        resolve({first, first + count});
+        stats_.cpu_ns += thread_cpu_ns() - batch_ns;
+        step();
+    }
     return sleepers.size();
 }
 

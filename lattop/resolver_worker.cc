@@ -60,23 +60,24 @@ ResolverWorker::State ResolverWorker::state() const {
 
 void ResolverWorker::resolve_until_stopped(Shared& shared) {
     Resolver resolver(*shared.door, shared.limits);
-    const auto publish = [&] {
+    const auto publish = [&](bool idle) {
         const std::lock_guard lock(shared.lock);
         shared.state.stats = resolver.stats();
+        shared.state.idle = idle;
     };
     resolver.introduce();
-    publish();
     std::array<pollfd, 2> fds{};
     fds[0] = {shared.stop_fd.get(), POLLIN, 0};
     fds[1] = {shared.door->ready_fd(), POLLIN, 0};
     for (;;) {
+        publish(true);
         if (::poll(fds.data(), fds.size(), -1) < 0 && errno != EINTR)
             throw std::system_error(errno, std::generic_category(), "poll");
         if (fds[0].revents != 0) return;
+        publish(false);
         // A full ring: there may be more.
         while (resolver.step() == LT_MAX_MISSES)
             if (::poll(fds.data(), 1, 0) > 0) return;
-        publish();
     }
 }
 

@@ -21,6 +21,7 @@ public:
     struct State {
         ResolverStats stats;
         bool running = true;
+        bool idle = false;    ///< who slept is introduced, what was missed is resolved
         std::string failure;  ///< why it no longer runs
     };
 

@@ -80,7 +80,7 @@ public:
 
     void print_thread(std::uint32_t tid, ProcessCode& code) {
         code.allow_refresh();
-        const LiveStack stack = live_stack("/proc", pid_, tid, code, unwinder_);
+        const LiveStack stack = live_stack("/proc", pid_, tid, code, unwinder_, registers_);
         const std::string name = read_text(fmt::format("/proc/{}/task/{}/comm", pid_, tid)).text;
         print(fmt::format("thread {} {}", tid, name.substr(0, name.find('\n'))));
         std::vector<std::uint64_t> addresses;
@@ -104,8 +104,17 @@ private:
     std::uint64_t start_ns_ = 0;
     std::uint64_t round_ = 0;
     LiveUnwinder unwinder_;
+    RegisterReader registers_ = module_registers();
     Symbolizer symbolizer_;
 };
+
+/// Adds bp to what /proc says, from the same sleep: same pc, same sp.
+void add_bp(ThreadRegisters& registers, const std::optional<lt_regs>& more) {
+    auto& values = registers.values;
+    if (more && values.at(ThreadRegisters::kPc) == more->pc &&
+        values.at(ThreadRegisters::kSp) == more->sp)
+        values.at(ThreadRegisters::kBp) = more->bp;
+}
 
 /// Start of a process in ns, as precisely as /proc says it.
 std::uint64_t start_ns_of(std::uint32_t pid) {
@@ -135,16 +144,17 @@ std::optional<std::uint64_t> parse_switches(const std::string& status) {
 }
 
 LiveStack live_stack(const std::string& proc, std::uint32_t pid, std::uint32_t tid,
-                     ProcessCode& code, LiveUnwinder& unwinder) {
+                     ProcessCode& code, LiveUnwinder& unwinder, const RegisterReader& more) {
     const std::string folder = fmt::format("{}/{}/task/{}/", proc, pid, tid);
     LiveStack stack;
     for (int i = 0; i < kTries; ++i) {
         const auto before = parse_switches(read_text(folder + "status").text);
         const Text call = read_text(folder + "syscall");
         if (!before || call.error != 0) return {state_of(call.error), {}};
-        const auto registers = parse_syscall(call.text);
+        auto registers = parse_syscall(call.text);
         stack.state = LiveStack::State::Runs;
         if (!registers) continue;
+        add_bp(*registers, more(tid));
         stack.walk = unwinder.walk(code, *registers);
         const Text same_call = read_text(folder + "syscall");
         if (parse_switches(read_text(folder + "status").text) != before ||

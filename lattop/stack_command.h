@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "lattop/sleep_registers.h"
 #include "unwind/live_unwind.h"
 #include "unwind/process_code.h"
 
@@ -26,9 +27,10 @@ struct LiveStack {
 };
 
 /// Walks the stack of thread `tid` of the process that `code` is of. Tries a
-/// few times where it ran meanwhile, which its switch counts tell.
+/// few times where it ran meanwhile, which its switch counts tell. `more` may
+/// know bp.
 LiveStack live_stack(const std::string& proc, std::uint32_t pid, std::uint32_t tid,
-                     ProcessCode& code, LiveUnwinder& unwinder);
+                     ProcessCode& code, LiveUnwinder& unwinder, const RegisterReader& more);
 
 /// Voluntary and other context switches together, from the text of
 /// /proc/PID/task/TID/status; nothing where it does not say.

@@ -75,6 +75,7 @@ static_assert(sizeof(struct lt_row) == 24);
 static_assert(sizeof(struct lt_teach) == 48);
 static_assert(sizeof(struct lt_miss) == 48);
 static_assert(sizeof(struct lt_misses) == 24);
+static_assert(sizeof(struct lt_regs) == 56);
 
 static int __init lattop_init(void)
 {

@@ -212,6 +212,8 @@ static long proc_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return lt_teach(lt_of(file), file, (const void __user *)arg);
 	case LT_IOC_MISSES:
 		return take_misses(lt_of(file), file, (void __user *)arg);
+	case LT_IOC_REGS:
+		return lt_registers(lt_of(file), file, (void __user *)arg);
 	default:
 		return -ENOTTY;
 	}

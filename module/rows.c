@@ -28,6 +28,7 @@
 
 #include "lattop.h"
 #include "params.h"
+#include "row_pack.h"
 #include "rows.h"
 
 #ifdef CONFIG_MMU_NOTIFIER
@@ -37,10 +38,8 @@ enum {
 	MAX_RANGES	= 256,	/* of one space; more are merged into their neighbours */
 };
 
-/* key: pc << 1 | exact. how: cfa_offset << 38 | bp_offset << 12 | kind << 4 | flags. */
 struct packed_row {
-	u64 key;
-	u64 how;
+	u64 key, how;	/* row_pack.h; key 0: an empty place */
 };
 
 struct table {
@@ -68,27 +67,6 @@ static struct hlist_head *bucket(struct lt *lt, struct mm_struct *mm)
 	return &lt->spaces[hash_ptr(mm, LT_SPACE_HASH_BITS)];
 }
 
-/* --- packing --- */
-
-static u64 row_key(u64 pc, bool exact)
-{
-	return pc << 1 | exact;
-}
-
-static u64 pack(const struct lt_row *r)
-{
-	return (u64)(s64)r->cfa_offset << 38 | ((u64)(s64)r->bp_offset & ((1ULL << 26) - 1)) << 12 |
-	       r->kind << 4 | (r->flags & LT_ROW_BP_SAVED);
-}
-
-static void unpack(u64 how, struct lt_row *r)
-{
-	r->cfa_offset = (s64)how >> 38;
-	r->bp_offset = (s64)(how << 26) >> 38;
-	r->kind = how >> 4 & 0xff;
-	r->flags = how & LT_ROW_BP_SAVED;
-}
-
 /* --- lookup and walk: hooks --- */
 
 /* A table always has empty places, so the search ends. */
@@ -107,7 +85,7 @@ static bool find_row(const struct lt_space *space, u64 key, struct lt_row *row)
 	while ((seen = smp_load_acquire(&table->rows[i].key)) && seen != key)
 		i = (i + 1) & mask;
 	if (seen)
-		unpack(READ_ONCE(table->rows[i].how), row);
+		lt_row_unpack(READ_ONCE(table->rows[i].how), row);
 out:
 	rcu_read_unlock();
 	return seen;
@@ -151,7 +129,7 @@ unsigned int lt_rows_walk(struct lt_space *space, struct lt_uframe *f, unsigned 
 			return n;
 		}
 		frames[n++] = f->pc;
-		if (!find_row(space, row_key(f->pc, f->exact), &row)) {
+		if (!find_row(space, lt_row_key(f->pc, f->exact), &row)) {
 			*flags |= LT_TR_MISS;
 			return n;
 		}
@@ -411,7 +389,8 @@ static int add_rows(struct lt *lt, struct lt_space *s, const struct lt_row *rows
 	for (i = 0; i < n_ranges; i++)
 		cover(s, &ranges[i]);
 	for (i = 0; i < n_rows; i++)
-		put_row(table, row_key(rows[i].pc, rows[i].flags & LT_ROW_EXACT), pack(&rows[i]));
+		put_row(table, lt_row_key(rows[i].pc, rows[i].flags & LT_ROW_EXACT),
+			lt_row_pack(&rows[i]));
 	lt->nr_rows += table->nr - before;
 	spin_unlock(&lt->spaces_lock);
 	return 0;

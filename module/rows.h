@@ -46,6 +46,9 @@ u32 lt_misses_take(struct lt *lt, struct lt_miss *to, u32 n);
 struct file;
 long lt_teach(struct lt *lt, struct file *file, const void __user *from);
 
+/* registers.c */
+long lt_registers(struct lt *lt, struct file *file, void __user *arg);
+
 /* rewalk.c */
 void lt_rewalk(struct lt *lt, struct task_struct *leader, struct mm_struct *mm);
 

@@ -172,7 +172,10 @@ unw_addr_space_t create_space() {
 
 std::string why_ended(const Context& context, int error) {
     if (context.reads > kMaxReads) return "its unwind table makes no sense";
-    if (context.bp_wanted) return "the next frame is found by bp, which /proc does not tell";
+    if (context.bp_wanted)
+        return "the next frame is found by bp, which /proc does not tell; root with the module "
+               "loaded "
+               "sees it";
     if (context.info_missing) return "no unwind table says anything about this code";
     return fmt::format("libunwind: {}", unw_strerror(error));
 }

@@ -434,8 +434,33 @@ struct lt_misses {
 	__u32 spare;		/* 0 */
 };
 
+/**
+ * struct lt_regs - where a task that is asleep entered the kernel
+ * @size: sizeof(struct lt_regs)
+ * @pid: the task, in the caller's pid namespace
+ * @start_ns, @exec_id: out: as in its record
+ * @switches: out: how often it was switched from, so far. The same in two calls
+ *	means that it did not run in between, and that its stack stood still
+ * @syscall: out: number of the system call it is in, -1 outside one
+ * @pc, @sp, @bp: out: its user registers
+ *
+ * Errors: EPERM (needs CAP_SYS_PTRACE in the initial user namespace), EINVAL
+ * (also: it is a kernel thread), E2BIG, EFAULT, ESRCH (no such task), EAGAIN
+ * (it is not asleep now, or has no record), EOPNOTSUPP (a 32-bit task).
+ */
+struct lt_regs {
+	__u32 size;
+	__u32 pid;
+	__u64 start_ns;
+	__u32 exec_id;
+	__s32 syscall;
+	__u64 switches;
+	__u64 pc, sp, bp;
+};
+
 #define LT_IOC_TEACH	_IO('L', 0x71)	/* struct lt_teach */
 #define LT_IOC_MISSES	_IO('L', 0x72)	/* struct lt_misses */
+#define LT_IOC_REGS	_IO('L', 0x73)	/* struct lt_regs */
 
 /* A kernel function: offsets into LT_SEC_STRINGS. */
 struct lt_ksym_rec {

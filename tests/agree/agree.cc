@@ -3,20 +3,28 @@
 // lattop-agree: do the rows lead up a stack as libunwind does? Run by hand and
 // by CTest (label agree) on programs of this machine:
 //
-//	lattop-agree [--rounds N] PID...
+//	lattop-agree [--rounds N | --stacks N] PID...
+//	lattop-agree --walk PID
 //
 // For each thread of each process: stopped for a moment, its registers taken,
 // its stack walked by rows and by libunwind, frames compared by (pc, sp).
 // Prints each disagreement with both stacks, the counts by program, and what
 // ended the walks that are not complete. Exit status 1 where a frame differs.
+// --stacks goes on until so many have been compared.
+//
+// --walk reads "TID PC SP BP" lines and prints "TID PC:SP ... | END" for each:
+// the walk by rows of a process that somebody else holds (gdb_agree.py).
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <map>
 #include <string>
 #include <vector>
@@ -30,10 +38,11 @@ namespace {
 
 struct Tally {
     std::size_t stacks = 0, frames = 0, complete = 0;
-    std::size_t disagree = 0;                 ///< a frame differs
-    std::size_t rows_more = 0;                ///< alike as far as libunwind came
-    std::size_t rows_less = 0;                ///< alike as far as the rows came
-    std::map<std::string, std::size_t> ends;  ///< of incomplete walks by rows
+    std::size_t disagree = 0;                           ///< a frame differs
+    std::size_t rows_more = 0;                          ///< alike as far as libunwind came
+    std::size_t rows_less = 0;                          ///< alike as far as the rows came
+    std::map<std::string, std::size_t> ends;            ///< of incomplete walks by rows
+    std::map<std::string, std::size_t> reference_ends;  ///< where libunwind ended first
 };
 
 std::string name_of(pid_t pid) {
@@ -81,6 +90,14 @@ std::string end_text(const ProcessCode& code, const Walk& rows) {
     return text + ": " + place(code, last.frame.pc) + ": " + cannot_text(last.placed.built.cannot);
 }
 
+/// The module of the last frame libunwind found.
+std::string module_of(const ProcessCode& code, const LiveWalk& reference) {
+    if (reference.frames.empty()) return "nowhere";
+    const Mapping* mapping = find_mapping(code.maps(), reference.frames.back().pc - 1);
+    if (mapping == nullptr) return "no code";
+    return mapping->path.empty() ? "anonymous code" : module_name(mapping->path);
+}
+
 void compare(ProcessCode& code, pid_t tid, LiveUnwinder& unwinder, Tally& tally) {
     const auto thread = StoppedThread::stop(tid);
     if (!thread) return;
@@ -98,10 +115,11 @@ void compare(ProcessCode& code, pid_t tid, LiveUnwinder& unwinder, Tally& tally)
         print_both(code, rows, reference);
     } else if (rows.frames.size() < reference.frames.size()) {
         ++tally.rows_less;
-    } else if (rows.frames.size() > reference.frames.size()) {
+    } else if (rows.frames.size() > reference.frames.size() || (complete && !reference.complete)) {
         ++tally.rows_more;
-    } else if (complete != reference.complete) {
-        ++(complete ? tally.rows_more : tally.rows_less);
+        ++tally.reference_ends[fmt::format("{}: {}", module_of(code, reference), reference.why)];
+    } else if (!complete && reference.complete) {
+        ++tally.rows_less;
     }
 }
 
@@ -117,11 +135,18 @@ void compare_process(pid_t pid, LiveUnwinder& unwinder, CodeFiles& files, Tally&
     }
 }
 
-int run(int rounds, const std::vector<pid_t>& pids) {
+/// Stops where `stacks` have been compared, or behind `rounds`.
+int run(int rounds, std::size_t stacks, const std::vector<pid_t>& pids) {
     LiveUnwinder unwinder;
     CodeFiles files(std::size_t{256} << 20);
     std::map<std::string, Tally> tallies;
-    for (int round = 0; round < rounds; ++round) {
+    const auto compared = [&] {
+        std::size_t sum = 0;
+        for (const auto& [name, tally] : tallies)
+            sum += tally.stacks;
+        return sum;
+    };
+    for (int round = 0; round < rounds && compared() < stacks; ++round) {
         for (const pid_t pid : pids) {
             if (!std::filesystem::exists(fmt::format("/proc/{}/exe", pid))) continue;
             compare_process(pid, unwinder, files, tallies[name_of(pid)]);
@@ -136,23 +161,50 @@ int run(int rounds, const std::vector<pid_t>& pids) {
             name, tally.stacks, tally.frames, tally.complete, tally.disagree, tally.rows_more,
             tally.rows_less);
         for (const auto& [end, count] : tally.ends)
-            fmt::print("    {:6} end at {}\n", count, end);
+            fmt::print("    {:6} by rows end at {}\n", count, end);
+        for (const auto& [end, count] : tally.reference_ends)
+            fmt::print("    {:6} by libunwind end sooner, in {}\n", count, end);
         disagree += tally.disagree;
     }
-    return disagree == 0 ? 0 : 1;
+    fmt::print("{} stacks, {} disagree\n", compared(), disagree);
+    return disagree == 0 && compared() != 0 ? 0 : 1;
+}
+
+int walk(pid_t pid) {
+    CodeFiles files(std::size_t{256} << 20);
+    auto code =
+        ProcessCode::open("/proc", static_cast<std::uint32_t>(pid), start_ns_of(pid), files);
+    if (!code) return 1;
+    pid_t tid = 0;
+    lt_uframe frame{};
+    frame.exact = LT_ROW_EXACT;
+    while (std::cin >> tid >> frame.pc >> frame.sp >> frame.bp) {
+        code->allow_refresh();
+        const Walk rows = walk_rows(*code, frame);
+        fmt::print("{}", tid);
+        for (const WalkedFrame& walked : rows.frames)
+            fmt::print(" {:x}:{:x}", walked.frame.pc, walked.frame.sp);
+        fmt::print(" | {}\n", end_text(*code, rows));
+    }
+    return 0;
 }
 
 }  // namespace
 }  // namespace lattop::test
 
 int main(int argc, char** argv) {
-    int rounds = 1;
+    int rounds = 0;  // 0: as many as it takes, one where no number of stacks is given
+    std::size_t stacks = SIZE_MAX;
     std::vector<pid_t> pids;
     for (int i = 1; i < argc; ++i) {
         if (std::string(argv[i]) == "--rounds" && i + 1 < argc)
             rounds = std::atoi(argv[++i]);
+        else if (std::string(argv[i]) == "--stacks" && i + 1 < argc)
+            stacks = std::stoul(argv[++i]);
+        else if (std::string(argv[i]) == "--walk" && i + 1 < argc)
+            return lattop::test::walk(std::atoi(argv[++i]));
         else
             pids.push_back(std::atoi(argv[i]));
     }
-    return lattop::test::run(rounds, pids);
+    return lattop::test::run(rounds != 0 ? rounds : stacks != SIZE_MAX ? INT_MAX : 1, stacks, pids);
 }

@@ -36,6 +36,7 @@ public:
 
     std::vector<lt_miss> take() override {
         const std::lock_guard guard(lock);
+        ++takes;
         eventfd_t ignored = 0;
         ::eventfd_read(ready_.get(), &ignored);
         if (fail) throw Error("the module has gone");
@@ -70,6 +71,7 @@ public:
     std::vector<lt_miss> misses, asleep;
     std::vector<Lesson> lessons;
     std::deque<int> answers;
+    std::size_t takes = 0;
     bool fail = false;
 
 private:
@@ -143,6 +145,16 @@ TEST_CASE("who sleeps already is introduced by the place it sleeps at") {
     REQUIRE(door.lessons.size() == 1);
     REQUIRE(door.lessons[0].rows.size() == 1);
     CHECK(door.lessons[0].rows[0].pc == sleeper.pc);
+}
+
+TEST_CASE("sleepers are introduced a few at a time, so that the ring has room for what they miss") {
+    FakeDoor door;
+    lt_miss gone{};
+    gone.pid = gone.tgid = UINT32_MAX;
+    door.asleep.assign(LT_MAX_MISSES, gone);
+    Resolver resolver(door);
+    CHECK(resolver.introduce() == LT_MAX_MISSES);
+    CHECK(door.takes >= 4);
 }
 
 TEST_CASE("what cannot be resolved is counted and does no harm") {
@@ -229,6 +241,18 @@ TEST_CASE("the worker resolves on its own thread and ends when asked") {
         std::this_thread::yield();
     door.miss(door.asleep[0]);
     while (door.lesson_count() < 2)
+        std::this_thread::yield();
+    CHECK(worker.state().running);
+}
+
+TEST_CASE("the worker is not idle before it has looked at who sleeps") {
+    auto made = std::make_unique<FakeDoor>();
+    FakeDoor& door = *made;
+    std::unique_lock held(door.lock);
+    const ResolverWorker worker(std::move(made));
+    CHECK(!worker.state().idle);
+    held.unlock();
+    while (!worker.state().idle)
         std::this_thread::yield();
     CHECK(worker.state().running);
 }

@@ -103,6 +103,21 @@ TEST_CASE("a step that cannot be right is refused and changes nothing") {
     CHECK(f.bp == from.bp);
 }
 
+TEST_CASE("a row is kept with all that a step needs") {
+    const __u32 kind = GENERATE(range<__u32>(LT_ROW_SP, LT_ROW_KIND_NR));
+    const __s32 cfa_offset = GENERATE(0, 8, -8, 1 << 24, -(1 << 24));
+    const __s32 bp_offset = GENERATE(0, 8, -16, 1 << 24, -(1 << 24));
+    const __u32 flags = GENERATE(0U, 1U * LT_ROW_BP_SAVED, 1U * LT_ROW_BP_AT_BP);
+    const lt_row in = row(kind, cfa_offset, flags, bp_offset);
+    REQUIRE(lt_row_valid(&in));
+    lt_row out{};
+    lt_row_unpack(lt_row_pack(&in), &out);
+    CHECK(out.kind == in.kind);
+    CHECK(out.cfa_offset == in.cfa_offset);
+    CHECK(out.bp_offset == in.bp_offset);
+    CHECK(out.flags == in.flags);
+}
+
 TEST_CASE("what could never be right is no valid row") {
     const lt_row good = row(LT_ROW_SP, 16);
     CHECK(lt_row_valid(&good));

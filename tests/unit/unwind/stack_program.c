@@ -4,7 +4,7 @@
  * argument names. Built many ways for unwinding tests; prints the addresses of
  * its functions, then blocks until its standard input ends.
  *
- *	stack_program call|alloca|vla|aligned|signal|deep|thread|direct
+ *	stack_program call|alloca|vla|aligned|signal|altstack|interrupt|deep|thread|direct
  */
 #define _GNU_SOURCE
 #include <alloca.h>
@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #define KEPT __attribute__((noinline, noclone))
@@ -94,6 +96,26 @@ static long KEPT in_signal(void) {
     return n;
 }
 
+/* The handler runs on a stack of its own. */
+static long KEPT on_altstack(void) {
+    stack_t stack = {.ss_sp = malloc(65536), .ss_size = 65536};
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_ONSTACK};
+    long n = sigaltstack(&stack, NULL) + sigaction(SIGUSR1, &action, NULL) + raise(SIGUSR1);
+
+    use(&n);
+    return n;
+}
+
+/* The signal comes in the middle of a system call. */
+static long KEPT interrupted(void) {
+    struct timespec minute = {60, 0};
+    struct itimerval soon = {{0, 0}, {0, 1000}};
+    long n = setitimer(ITIMER_REAL, &soon, NULL) + nanosleep(&minute, NULL);
+
+    use(&n);
+    return n;
+}
+
 static long KEPT deep(int n) {
     long result = n > 0 ? deep(n - 1) : block();
 
@@ -128,6 +150,10 @@ long KEPT inner(int bytes) {
         n = with_alignment(bytes);
     else if (!strcmp(way, "signal"))
         n = in_signal();
+    else if (!strcmp(way, "altstack"))
+        n = on_altstack();
+    else if (!strcmp(way, "interrupt"))
+        n = interrupted();
     else if (!strcmp(way, "deep"))
         n = deep(depth - 1);
     else if (!strcmp(way, "thread"))
@@ -154,6 +180,7 @@ static void print(const char* name, void* function) {
 int main(int argc, char** argv) {
     way = argc > 1 ? argv[1] : "call";
     signal(SIGUSR1, handler);
+    signal(SIGALRM, handler);
     print("main", main);
     print("outer", outer);
     print("inner", inner);
@@ -164,6 +191,8 @@ int main(int argc, char** argv) {
     print("with_alignment", with_alignment);
     print("in_signal", in_signal);
     print("handler", handler);
+    print("on_altstack", on_altstack);
+    print("interrupted", interrupted);
     print("deep", deep);
     print("entry", entry);
     print("in_thread", in_thread);

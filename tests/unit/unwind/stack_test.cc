@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lattop/stack_command.h"
@@ -18,16 +20,26 @@
 namespace lattop::test {
 namespace {
 
-constexpr int kLines = 13;
+constexpr int kLines = 15;
 constexpr std::size_t kFileBytes = std::size_t{64} << 20;
 const std::string kPrograms = LATTOP_TEST_PROGRAMS;
 
 using Names = std::vector<std::string>;
 
+/// A function without its namespace and arguments.
+std::string plain(std::string symbol) {
+    if (symbol.find("{lambda") != std::string::npos) return "lambda";
+    constexpr std::string_view kAnonymous = "(anonymous namespace)::";
+    if (symbol.starts_with(kAnonymous)) symbol.erase(0, kAnonymous.size());
+    return symbol.substr(0, symbol.find('('));
+}
+
 Names known_functions() {
-    return {"main",        "outer",    "inner",          "block",     "block_directly",
-            "with_alloca", "with_vla", "with_alignment", "in_signal", "handler",
-            "deep",        "entry",    "in_thread"};
+    return {"main",         "outer",       "inner",          "block",        "block_directly",
+            "with_alloca",  "with_vla",    "with_alignment", "in_signal",    "handler",
+            "on_altstack",  "interrupted", "deep",           "entry",        "in_thread",
+            "in_library",   "construct",   "open_plugin",    "Square::area", "Guard::~Guard",
+            "with_cleanup", "with_catch",  "in_virtual",     "in_function",  "fail"};
 }
 
 /// Which of the program's own functions the addresses are in, innermost first.
@@ -36,8 +48,10 @@ Names own_names(const Child& child, const std::vector<std::uint64_t>& addresses)
     const Naming naming = symbolizer.name(child.task(), addresses, 1);
     const Names known = known_functions();
     Names names;
-    for (const UserFramePtr& frame : naming.stack.frames)
-        if (std::ranges::find(known, frame->symbol) != known.end()) names.push_back(frame->symbol);
+    for (const UserFramePtr& frame : naming.stack.frames) {
+        const std::string name = plain(frame->symbol);
+        if (std::ranges::find(known, name) != known.end()) names.push_back(name);
+    }
     return names;
 }
 
@@ -55,6 +69,10 @@ std::vector<std::uint64_t> addresses_of(const LiveWalk& walk) {
     return addresses;
 }
 
+std::optional<lt_regs> no_registers(std::uint32_t /*tid*/) {
+    return std::nullopt;
+}
+
 Names expected_chain(const std::string& way) {
     Names chain;
     if (way == "deep") chain = Names(300, "deep");
@@ -62,6 +80,8 @@ Names expected_chain(const std::string& way) {
     if (way == "vla") chain = {"with_vla"};
     if (way == "aligned") chain = {"with_alignment"};
     if (way == "signal") chain = {"handler", "in_signal"};
+    if (way == "altstack") chain = {"handler", "on_altstack"};
+    if (way == "interrupt") chain = {"handler", "interrupted"};
     chain.insert(chain.begin(), way == "direct" ? "block_directly" : "block");
     if (way == "thread") {
         chain.emplace_back("entry");
@@ -76,8 +96,8 @@ Names expected_chain(const std::string& way) {
 TEST_CASE("every frame of a known chain is found, in every build") {
     const std::string build = GENERATE("O0", "O2", "O2_fp", "O2_cet", "O2_no_pie", "O2_static",
                                        "O2_static_pie", "O2_realign", "O2_lazy_plt", "O3_lto");
-    const std::string way =
-        GENERATE("call", "alloca", "vla", "aligned", "signal", "deep", "thread", "direct");
+    const std::string way = GENERATE("call", "alloca", "vla", "aligned", "signal", "altstack",
+                                     "interrupt", "deep", "thread", "direct");
     INFO(build << " " << way);
     const Child child(kPrograms + "/stack_" + build, kLines, way);
     const auto thread = StoppedThread::stop(wait_for_reader(child.task().pid));
@@ -100,6 +120,43 @@ TEST_CASE("every frame of a known chain is found, in every build") {
     }
 }
 
+TEST_CASE("chains through other modules and in C++ are found") {
+    struct Case {
+        std::string program, way;
+        Names chain;
+    };
+    std::vector<Case> cases;
+    for (const char* binding : {"lazy", "now"})
+        for (const char* way : {"plt", "dlopen", "constructor"})
+            cases.push_back({std::string("stack_modules_") + binding, way, {"in_library"}});
+    for (const char* build : {"O0", "O2", "O2_static"}) {
+        const std::string program = std::string("stack_cxx_") + build;
+        cases.push_back({program, "virtual", {"Square::area", "in_virtual"}});
+        cases.push_back({program, "cleanup", {"Guard::~Guard", "with_cleanup"}});
+        cases.push_back({program, "catch", {"with_catch"}});
+        cases.push_back({program, "lambda", {"in_function"}});
+    }
+    const Case& with = GENERATE_COPY(from_range(cases));
+    INFO(with.program << " " << with.way);
+    Names chain = with.chain;
+    chain.insert(chain.begin(), "block");
+    if (with.way == "constructor") chain.insert(chain.end(), {"construct", "open_plugin"});
+    chain.insert(chain.end(), {"inner", "outer", "main"});
+
+    const Child child(kPrograms + "/" + with.program, 0, with.way);
+    const auto thread = StoppedThread::stop(wait_for_reader(child.task().pid));
+    REQUIRE(thread);
+    CodeFiles files(kFileBytes);
+    auto code = ProcessCode::open("/proc", child.task().pid, child.task().start_ns, files);
+    REQUIRE(code);
+    const Walk rows = walk_rows(*code, frame_of(thread->registers()));
+    LiveUnwinder unwinder;
+    const LiveWalk reference = unwinder.walk(*code, thread->registers());
+    CHECK(rows.end == WalkEnd::Complete);
+    CHECK(own_names(child, addresses_of(rows)) == chain);
+    CHECK(addresses_of(reference) == addresses_of(rows));
+}
+
 TEST_CASE("a blocked thread's stack is read without stopping it") {
     const Child child(kPrograms + "/stack_O2", kLines);
     const auto tid = static_cast<std::uint32_t>(wait_for_reader(child.task().pid));
@@ -107,10 +164,40 @@ TEST_CASE("a blocked thread's stack is read without stopping it") {
     auto code = ProcessCode::open("/proc", child.task().pid, child.task().start_ns, files);
     REQUIRE(code);
     LiveUnwinder unwinder;
-    LiveStack stack = live_stack("/proc", child.task().pid, tid, *code, unwinder);
+    const LiveStack stack =
+        live_stack("/proc", child.task().pid, tid, *code, unwinder, no_registers);
     CHECK(stack.state == LiveStack::State::Blocked);
     CHECK(stack.walk.complete);
     CHECK(own_names(child, addresses_of(stack.walk)) == expected_chain("call"));
+}
+
+TEST_CASE("a caller that is found by bp is found where the module tells bp") {
+    const Child child(kPrograms + "/stack_O2", kLines, "alloca");
+    const auto tid = static_cast<std::uint32_t>(wait_for_reader(child.task().pid));
+    lt_regs regs{};
+    {
+        const auto thread = StoppedThread::stop(static_cast<pid_t>(tid));
+        REQUIRE(thread);
+        const lt_uframe frame = frame_of(thread->registers());
+        regs.pc = frame.pc;
+        regs.sp = frame.sp;
+        regs.bp = frame.bp;
+    }
+    wait_for_reader(child.task().pid);
+    CodeFiles files(kFileBytes);
+    auto code = ProcessCode::open("/proc", child.task().pid, child.task().start_ns, files);
+    REQUIRE(code);
+    LiveUnwinder unwinder;
+    const auto read = [&](const RegisterReader& reader) {
+        return live_stack("/proc", child.task().pid, tid, *code, unwinder, reader);
+    };
+    CHECK(!read(no_registers).walk.complete);
+    const LiveStack whole = read([&](std::uint32_t) { return regs; });
+    CHECK(whole.walk.complete);
+    CHECK(own_names(child, addresses_of(whole.walk)) == expected_chain("alloca"));
+    // Of another sleep than the one /proc tells of: not used.
+    regs.sp += 8;
+    CHECK(!read([&](std::uint32_t) { return regs; }).walk.complete);
 }
 
 TEST_CASE("rows are known for a program that was deleted while it runs") {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Records of the module: a snapshot whose indices are in range, or an error.
+#include <cstdint>
+
+#include "lattop/source/decoder.h"
+#include "lattop/source/error.h"
+#include "tests/fuzz/require.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    try {
+        const auto bytes = std::as_bytes(std::span(data, size));
+        const lattop::Snapshot snapshot = lattop::decode(bytes);
+        for (const lattop::Task& task : snapshot.tasks) {
+            for (const lattop::Entry& entry : snapshot.entries_of(task)) {
+                const lattop::Trace* trace = snapshot.trace_of(entry);
+                if (trace == nullptr) continue;
+                std::uint64_t sum = 0;
+                for (const std::uint64_t frame : snapshot.user_frames(*trace))
+                    sum += frame;
+                static_cast<void>(sum);
+            }
+        }
+    } catch (const lattop::Error&) {
+    }
+    return 0;
+}
