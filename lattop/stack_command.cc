@@ -1,63 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// See stack_command.h. A stack is read word by word from a thread that may wake
-// up in between. What the kernel counts proves that it did not: the sum of its
-// context switches is the same before and after, and so is the system call it
-// is in.
+// See stack_command.h.
 #include "lattop/stack_command.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
-#include <string_view>
+#include <string>
+#include <vector>
 
 #include "lattop/model/format.h"
 #include "lattop/model/frames.h"
+#include "lattop/model/live_stack.h"
+#include "lattop/model/proc_text.h"
 #include "lattop/source/error.h"
 #include "unwind/symbolizer.h"
 
 namespace lattop {
 namespace {
 
-constexpr int kTries = 5;
 constexpr std::size_t kFileBytes = std::size_t{256} << 20;
-
-struct Text {
-    std::string text;
-    int error = 0;
-};
-
-Text read_text(const std::string& path) {
-    const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!fd) return {{}, errno};
-    std::array<char, 8192> bytes;
-    const ssize_t n = ::read(fd.get(), bytes.data(), bytes.size());
-    if (n < 0) return {{}, errno};
-    return {std::string(bytes.data(), static_cast<std::size_t>(n)), 0};
-}
-
-std::optional<std::uint64_t> number_behind(std::string_view text, std::string_view name) {
-    const std::size_t at = text.find(name);
-    if (at == std::string_view::npos) return std::nullopt;
-    text.remove_prefix(at + name.size());
-    text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
-    std::uint64_t value = 0;
-    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{}) return std::nullopt;
-    return value;
-}
-
-LiveStack::State state_of(int error) {
-    return error == EACCES || error == EPERM ? LiveStack::State::Refused : LiveStack::State::Gone;
-}
 
 std::string describe_end(const LiveStack& stack) {
     switch (stack.state) {
@@ -81,7 +46,8 @@ public:
     void print_thread(std::uint32_t tid, ProcessCode& code) {
         code.allow_refresh();
         const LiveStack stack = live_stack("/proc", pid_, tid, code, unwinder_);
-        const std::string name = read_text(fmt::format("/proc/{}/task/{}/comm", pid_, tid)).text;
+        const std::string name =
+            read_proc_text(fmt::format("/proc/{}/task/{}/comm", pid_, tid)).text;
         print(fmt::format("thread {} {}", tid, name.substr(0, name.find('\n'))));
         std::vector<std::uint64_t> addresses;
         for (const LiveFrame& frame : stack.walk.frames)
@@ -127,38 +93,9 @@ std::vector<std::uint32_t> threads_of(std::uint32_t pid) {
 
 }  // namespace
 
-std::optional<std::uint64_t> parse_switches(const std::string& status) {
-    const auto voluntary = number_behind(status, "\nvoluntary_ctxt_switches:");
-    const auto other = number_behind(status, "\nnonvoluntary_ctxt_switches:");
-    if (!voluntary || !other) return std::nullopt;
-    return *voluntary + *other;
-}
-
-LiveStack live_stack(const std::string& proc, std::uint32_t pid, std::uint32_t tid,
-                     ProcessCode& code, LiveUnwinder& unwinder) {
-    const std::string folder = fmt::format("{}/{}/task/{}/", proc, pid, tid);
-    LiveStack stack;
-    for (int i = 0; i < kTries; ++i) {
-        const auto before = parse_switches(read_text(folder + "status").text);
-        const Text call = read_text(folder + "syscall");
-        if (!before || call.error != 0) return {state_of(call.error), {}};
-        const auto registers = parse_syscall(call.text);
-        stack.state = LiveStack::State::Runs;
-        if (!registers) continue;
-        stack.walk = unwinder.walk(code, *registers);
-        const Text same_call = read_text(folder + "syscall");
-        if (parse_switches(read_text(folder + "status").text) != before ||
-            same_call.text != call.text)
-            continue;
-        stack.state = LiveStack::State::Blocked;
-        return stack;
-    }
-    stack.walk = {};
-    return stack;
-}
-
 void run_stack(std::uint32_t pid) {
-    const auto tgid = number_behind(read_text(fmt::format("/proc/{}/status", pid)).text, "\nTgid:");
+    const auto tgid =
+        number_behind(read_proc_text(fmt::format("/proc/{}/status", pid)).text, "\nTgid:");
     if (!tgid) throw Error(fmt::format("there is no process or thread {}", pid));
     const auto process = static_cast<std::uint32_t>(*tgid);
     const std::uint64_t start_ns = start_ns_of(process);
