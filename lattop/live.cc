@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "lattop/model/own_cost.h"
 #include "lattop/source/error.h"
 #include "lattop/view/screen.h"
 
@@ -28,6 +29,7 @@ public:
     Live(const Options& options, World world, Terminal& terminal)
         : world_(world),
           terminal_(terminal),
+          meter_(world.clock, world.learning),
           screen_(make_setup(options), world.stacks, world.users) {}
 
     void run() {
@@ -49,6 +51,7 @@ private:
         Snapshot snapshot = world_.source.take(query, Moment::Next);
         world_.stacks.want(snapshot);
         screen_.update(std::move(snapshot), query);
+        screen_.show_cost(own_cost_text(meter_.measure()));
         refresh_detail();
         collect_names();
         // From start to start; what was missed is not caught up with.
@@ -108,6 +111,7 @@ private:
 
     World world_;
     Terminal& terminal_;
+    CostMeter meter_;
     Screen screen_;
     Clock::Time next_ = world_.clock.now();
     bool quit_ = false;

@@ -58,6 +58,9 @@ public:
 
     void draw(Canvas& canvas, const std::string& clock);
 
+    /// What lattop itself costs, for the header; "" for nothing to say.
+    void show_cost(std::string text) { cost_ = std::move(text); }
+
     /// Shows a line at the bottom until the next key.
     void say(std::string message) { message_ = std::move(message); }
 
@@ -101,6 +104,7 @@ private:
     std::string search_;
     std::string filter_before_;
     std::string message_;
+    std::string cost_;
     bool paused_ = false;
 };
 

@@ -20,7 +20,7 @@ struct Run {
     /// What it prints; the reader goes after `writes` writes.
     std::string go(const Options& options, int writes = 1000) {
         std::string printed;
-        run_batch(options, {source, stacks, users, clock}, Charset::Utf8,
+        run_batch(options, {source, stacks, users, clock, learning}, Charset::Utf8,
                   [&](std::string_view text) {
                       printed += text;
                       return --writes > 0;
@@ -32,6 +32,7 @@ struct Run {
     FakeSource source;
     SampleStacks stacks;
     SampleUsers users;
+    FakeLearning learning;
 };
 
 Options batch(std::uint64_t refreshes) {
@@ -143,7 +144,7 @@ TEST_CASE("loss counters are summed by what was lost, and named") {
     });
     Run run;
     std::string printed;
-    run_batch(json(1), {source, run.stacks, run.users, run.clock}, Charset::Utf8,
+    run_batch(json(1), {source, run.stacks, run.users, run.clock, run.learning}, Charset::Utf8,
               [&](std::string_view text) {
                   printed = text;
                   return true;
@@ -155,6 +156,25 @@ TEST_CASE("loss counters are summed by what was lost, and named") {
     CHECK(lost.at("causes").at("entry_pool") == 20);
     for (const LostCause& cause : kLostCauses)
         CHECK(lost.at("causes").contains(std::string(cause.name)));
+}
+
+TEST_CASE("what is learned stands in every refresh, why not in the first") {
+    Run run;
+    run.learning.now = {LearningState::Kind::Runs, "", 3, 44, 0};
+    const std::string line = "own cost: 0.0% CPU (learning 0.0%); 44 rows learned from 3 misses\n";
+    std::string text = run.go(batch(2));
+    const std::size_t first = text.find(line);
+    REQUIRE(first != std::string::npos);
+    CHECK(text.find(line, first + 1) != std::string::npos);
+
+    const Json learning = Json::parse(run.go(json(1))).at("learning");
+    CHECK(learning.at("running") == true);
+    CHECK(learning.at("rows") == 44);
+
+    run.learning.now = {LearningState::Kind::Refused, "only root may", 0, 0, 0};
+    text = run.go(batch(2));
+    CHECK_THAT(text, has_text("not learning: only root may\n"));
+    CHECK(text.find("own cost") == text.rfind("own cost"));
 }
 
 TEST_CASE("a reader that goes away ends it") {

@@ -25,13 +25,14 @@ struct Run {
           terminal(clock, std::move(script)) {}
 
     void go(const Options& options = {}) {
-        run_live(options, {source, stacks, users, clock}, terminal);
+        run_live(options, {source, stacks, users, clock, learning}, terminal);
     }
 
     FakeClock clock;
     FakeSource source;
     SampleStacks stacks;
     SampleUsers users;
+    FakeLearning learning;
     FakeTerminal terminal;
 };
 
@@ -113,14 +114,40 @@ TEST_CASE("options set the stage") {
     CHECK_THAT(run.terminal.screens.at(0), has_text("every 500ms") && has_text("Sorted by MAX"));
 }
 
+TEST_CASE("the header shows what lattop costs and what was learned") {
+    Run run({kTimeout});
+    run.learning.now = {LearningState::Kind::Runs, "", 17, 1234, 20'000'000};
+    run.clock.cpu_used_ns = 30'000'000;
+    run.go();
+    CHECK_THAT(run.terminal.screens.at(1),
+               has_text("Own cost: 0.0% CPU (learning 0.0%); 1,234 rows learned from 17 misses"));
+}
+
+TEST_CASE("the header says once why nothing is learned, and goes on") {
+    Run run({kTimeout});
+    run.learning.now = {LearningState::Kind::Refused, "only root may", 0, 0, 0};
+    run.go();
+    CHECK_THAT(run.terminal.screens.at(1), has_text("0.0% CPU; not learning: only root may"));
+    CHECK_THAT(run.terminal.screens.at(1), has_text("dbserver"));
+}
+
+TEST_CASE("a low terminal leaves the cost out") {
+    Run run({});
+    run.learning.now.kind = LearningState::Kind::Runs;
+    run.terminal.window = {80, 15};
+    run.go();
+    CHECK_THAT(run.terminal.screens.at(0), !has_text("Own cost"));
+}
+
 TEST_CASE("an error of the source reaches the caller") {
     Run run({kTimeout});
     FakeSource broken([](std::uint64_t n) -> Snapshot {
         if (n > 0) throw Error("the module has gone");
         return sample_machine(1).snapshot();
     });
-    CHECK_THROWS_WITH(run_live({}, {broken, run.stacks, run.users, run.clock}, run.terminal),
-                      "the module has gone");
+    CHECK_THROWS_WITH(
+        run_live({}, {broken, run.stacks, run.users, run.clock, run.learning}, run.terminal),
+        "the module has gone");
 }
 
 }  // namespace lattop::test
