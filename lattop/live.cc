@@ -51,11 +51,19 @@ private:
         Snapshot snapshot = world_.source.take(query, Moment::Next);
         world_.stacks.want(snapshot);
         screen_.update(std::move(snapshot), query);
-        screen_.show_cost(own_cost_text(meter_.measure()));
+        show_cost();
         refresh_detail();
         collect_names();
         // From start to start; what was missed is not caught up with.
         next_ = std::max(next_ + screen_.delay(), world_.clock.now());
+    }
+
+    void show_cost() {
+        const std::string cost = own_cost_text(meter_.measure());
+        if (cost.empty()) return;
+        const std::string fetching = world_.stacks.progress();
+        screen_.show_cost(fetching.empty() ? "Own cost: " + cost
+                                           : fetching + "; own cost: " + cost);
     }
 
     void refresh_detail() {
@@ -64,6 +72,7 @@ private:
         Snapshot snapshot = world_.source.take(*query, Moment::Same);
         world_.stacks.want(snapshot);
         screen_.update_detail(std::move(snapshot));
+        if (const Task* task = screen_.live_wanted()) world_.stacks.want_live(*task);
     }
 
     void reset() {

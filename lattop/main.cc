@@ -24,6 +24,7 @@
 #include "lattop/source/file_source.h"
 #include "lattop/source/proc_source.h"
 #include "lattop/term/curses_terminal.h"
+#include "unwind/debug_fetch.h"
 
 namespace lattop {
 namespace {
@@ -61,7 +62,10 @@ std::unique_ptr<Users> make_users(const Source& source) {
 template <typename SomeNamer>
 std::unique_ptr<UserStacks> make_stacks(const Source& source) {
     if (!source.live()) return std::make_unique<NoUserStacks>();
-    return std::make_unique<StackNames>(std::make_unique<SomeNamer>());
+    std::shared_ptr<DebugFetch> fetch;
+    if (Fetcher fetcher = debuginfod_fetcher())
+        fetch = std::make_shared<DebugFetch>(std::move(fetcher));
+    return std::make_unique<StackNames>(std::make_unique<SomeNamer>(std::move(fetch)));
 }
 
 /// Teaches the module while `options` run. A single report would end before

@@ -35,8 +35,8 @@ std::string describe_end(const LiveStack& stack) {
     return "";
 }
 
-std::string describe_frame(std::size_t index, const UserFrame& frame, std::uint64_t pc) {
-    return fmt::format("  #{:<3} {:016x} {}", index, pc, frame_text(frame));
+std::string describe_frame(std::size_t index, const std::string& text, std::uint64_t pc) {
+    return fmt::format("  #{:<3} {:016x} {}", index, pc, text);
 }
 
 class StackPrinter {
@@ -55,13 +55,19 @@ public:
         const TaskRef task{pid_, pid_, start_ns_, 0};
         const Naming naming = symbolizer_.name(task, addresses, ++round_);
         for (std::size_t i = 0; i < naming.stack.frames.size(); ++i)
-            print(describe_frame(i, *naming.stack.frames[i], addresses[i]));
+            print_frame(i, *naming.stack.frames[i], addresses[i]);
         std::fputs((describe_end(stack) + "\n").c_str(), stdout);
     }
 
     void set_start(std::uint64_t start_ns) { start_ns_ = start_ns; }
 
 private:
+    static void print_frame(std::size_t index, const UserFrame& frame, std::uint64_t pc) {
+        for (const InlinedFrame& inlined : frame.inlined)
+            print(describe_frame(index, frame_text(inlined, frame), pc));
+        print(describe_frame(index, frame_text(frame), pc));
+    }
+
     static void print(const std::string& line) {
         std::fputs((printable(line, Charset::Utf8) + "\n").c_str(), stdout);
     }

@@ -78,6 +78,13 @@ Json user_frame(std::uint64_t address, const UserFrame* frame) {
             {"addr", address},        {"path", named.path}};
 }
 
+/// One that the compiler merged into `around`: it has no offset of its own.
+Json inlined_frame(std::uint64_t address, const InlinedFrame& frame, const UserFrame& around) {
+    return {{"sym", frame.symbol}, {"off", 0},           {"module", around.module},
+            {"file", frame.file},  {"line", frame.line}, {"inlined", true},
+            {"addr", address},     {"path", around.path}};
+}
+
 Json entry_delta(const std::optional<EntryDelta>& delta) {
     if (!delta) return nullptr;
     return {{"blocked_ns", delta->blocked_ns},
@@ -110,7 +117,11 @@ Json user_stack(const TableContext& context, const Task& task, const Entry& entr
     const auto addresses = snapshot.user_frames(*trace);
     for (std::size_t i = 0; i < addresses.size(); ++i) {
         const bool named = names != nullptr && i < names->frames.size();
-        result.push_back(user_frame(addresses[i], named ? names->frames[i].get() : nullptr));
+        const UserFrame* frame = named ? names->frames[i].get() : nullptr;
+        if (frame != nullptr)
+            for (const InlinedFrame& inlined : frame->inlined)
+                result.push_back(inlined_frame(addresses[i], inlined, *frame));
+        result.push_back(user_frame(addresses[i], frame));
     }
     return result;
 }

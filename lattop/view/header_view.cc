@@ -98,7 +98,7 @@ void draw_header(Canvas& canvas, const Model& model, const HeaderState& state) {
     canvas.put(0, ++y, second_line(model, state));
     if (canvas.height() >= kLowCanvas) {
         canvas.put(0, ++y, third_line(model, state));
-        if (!state.cost.empty()) canvas.put(0, ++y, "Own cost: " + state.cost, Style::Dim);
+        if (!state.cost.empty()) canvas.put(0, ++y, state.cost, Style::Dim);
     }
     const std::string lost = lost_text(model.snapshot().header);
     if (!lost.empty()) canvas.put(0, ++y, "LOST: " + lost, Style::Alarm);

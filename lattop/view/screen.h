@@ -51,6 +51,11 @@ public:
     void update(Snapshot snapshot, const Query& query);
     void update_detail(Snapshot snapshot);
 
+    /// A task whose stack is wanted as it is now; nullptr for none.
+    [[nodiscard]] const Task* live_wanted() const {
+        return detail_task_ ? detail_.live_wanted() : nullptr;
+    }
+
     /// Names of stacks have come.
     void names_changed();
 

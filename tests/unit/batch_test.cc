@@ -106,6 +106,59 @@ TEST_CASE("every key of the promise is there, with its type") {
     CHECK(user_frames > 20);
 }
 
+TEST_CASE("an inlined function is a frame of its own, before the one it is in") {
+    class Stacks final : public UserStacks {
+    public:
+        Stacks() {
+            UserFrame frame;
+            frame.symbol = "outer(int)";
+            frame.offset = 7;
+            frame.module = "server";
+            frame.file = "a.cc";
+            frame.line = 9;
+            frame.inlined = {{"inner()", "b.h", 3}};
+            stack_.frames = {std::make_shared<const UserFrame>(frame)};
+        }
+        void want(const Snapshot& /*snapshot*/) override {}
+        bool collect() override { return false; }
+        void want_live(const Task& /*task*/) override {}
+        [[nodiscard]] int ready_fd() const override { return -1; }
+        [[nodiscard]] const UserStack* find(const StackId& /*id*/) const override {
+            return &stack_;
+        }
+        [[nodiscard]] const LiveNames* find_live(const Task& /*task*/) const override {
+            return nullptr;
+        }
+
+    private:
+        UserStack stack_;
+    };
+    Run run;
+    Stacks stacks;
+    Options options = json(1);
+    options.pids = {2001};
+    std::string printed;
+    const auto print = [&](std::string_view text) {
+        printed = text;
+        return true;
+    };
+    run_batch(options, {run.source, stacks, run.users, run.clock, run.learning}, Charset::Utf8,
+              print);
+    const Json user = Json::parse(printed).at("tasks").at(0).at("traces").at(0).at("user");
+    REQUIRE(user.size() == 2);
+    CHECK(user[0].at("sym") == "inner()");
+    CHECK(user[0].at("inlined") == true);
+    CHECK(user[0].at("file") == "b.h");
+    CHECK(user[0].at("module") == "server");
+    CHECK(user[1].at("sym") == "outer(int)");
+    CHECK(user[1].at("inlined") == false);
+    CHECK(user[1].at("line") == 9);
+    options.json = false;
+    run_batch(options, {run.source, stacks, run.users, run.clock, run.learning}, Charset::Utf8,
+              print);
+    CHECK_THAT(printed, has_text("inner (inlined) server b.h:3 < outer+0x7 server a.cc:9"));
+}
+
 TEST_CASE("names that are not UTF-8 leave the JSON valid") {
     Run run;
     const Json document = Json::parse(run.go(json(1)));

@@ -105,6 +105,9 @@ TEST_CASE("frames as text") {
     CHECK(frame_text(UserFrame{"f", 0x12, "prog", "/prog", "", 0, {}}) == "f+0x12 prog");
     CHECK(frame_text(UserFrame{"", 0x12, "prog", "/prog", "", 0, {}}) == "prog+0x12");
     CHECK(frame_text(UserFrame{"", 0x12, "", "", "", 0, {}}) == "0x12");
+    CHECK(frame_text(InlinedFrame{"a::g(int)", "/x/b.h", 7},
+                     UserFrame{"f", 0x12, "prog", "/prog", "", 0, {}}) ==
+          "a::g (inlined) prog b.h:7");
 }
 
 TEST_CASE("the top frame is the program's own, else the kernel's, else [other]") {
