@@ -6,6 +6,7 @@
 #include "lattop/export/json.h"
 #include "lattop/export/text.h"
 #include "lattop/model/model.h"
+#include "lattop/model/own_cost.h"
 
 namespace lattop {
 namespace {
@@ -32,17 +33,24 @@ Query make_query(const Options& options) {
     return query;
 }
 
+/// For the text: each time while something is learned, else once.
+std::string cost_line(const OwnCost& cost, bool first) {
+    const bool runs = cost.learning.kind == LearningState::Kind::Runs;
+    return runs || first ? own_cost_text(cost) : "";
+}
+
 std::string refresh(const Options& options, const TableContext& context, const Clock& clock,
-                    Charset charset) {
+                    Charset charset, const OwnCost& cost, bool first) {
     RowOptions rows;
     rows.sort = options.sort;
     rows.hide_kernel_threads = options.hide_kernel_threads;
-    if (options.json) return refresh_json(context, rows, limit_of(options), clock.realtime_ns());
+    if (options.json)
+        return refresh_json(context, rows, limit_of(options), clock.realtime_ns(), cost.learning);
     TextOptions text;
     text.rows = rows;
     text.limit = limit_of(options);
     text.charset = charset;
-    return refresh_text(context, text, clock.local_time());
+    return refresh_text(context, text, clock.local_time(), cost_line(cost, first));
 }
 
 }  // namespace
@@ -51,12 +59,13 @@ void run_batch(const Options& options, World world, Charset charset, const Outpu
     const Query query = make_query(options);
     Model model;
     const TableContext context{model, world.stacks, world.users};
+    CostMeter meter(world.clock, world.learning);
     Clock::Time next = world.clock.now();
     for (std::uint64_t n = 1;; ++n) {
         model.update(world.source.take(query, Moment::Next), query);
         world.stacks.want(model.snapshot());
         world.stacks.collect();
-        std::string text = refresh(options, context, world.clock, charset);
+        std::string text = refresh(options, context, world.clock, charset, meter.measure(), n == 1);
         const bool last = n == options.refreshes || !world.source.more();
         if (!last && !options.json) text += '\n';
         if (!output(text) || last) return;

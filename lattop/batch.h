@@ -8,6 +8,7 @@
 
 #include "lattop/clock.h"
 #include "lattop/model/format.h"
+#include "lattop/model/learning.h"
 #include "lattop/model/user_stacks.h"
 #include "lattop/model/users.h"
 #include "lattop/options.h"
@@ -24,6 +25,7 @@ struct World {
     UserStacks& stacks;
     Users& users;
     Clock& clock;
+    const Learning& learning;
 };
 
 /// Prints refreshes until there were as many as asked for, the source has no

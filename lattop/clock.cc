@@ -24,6 +24,14 @@ std::uint64_t SystemClock::realtime_ns() const {
         std::chrono::duration_cast<std::chrono::nanoseconds>(since_epoch).count());
 }
 
+std::uint64_t SystemClock::cpu_ns() const {
+    constexpr std::uint64_t kSecond = 1'000'000'000;
+    std::timespec now{};
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * kSecond +
+           static_cast<std::uint64_t>(now.tv_nsec);
+}
+
 std::string SystemClock::local_time() const {
     const std::time_t now = std::time(nullptr);
     std::tm local{};

@@ -24,6 +24,9 @@ public:
     /// Nanoseconds since the epoch.
     [[nodiscard]] virtual std::uint64_t realtime_ns() const = 0;
 
+    /// CPU time of this process so far, all its threads.
+    [[nodiscard]] virtual std::uint64_t cpu_ns() const = 0;
+
     /// The wall clock, local: "12:34:56".
     [[nodiscard]] virtual std::string local_time() const = 0;
 };
@@ -33,6 +36,7 @@ public:
     [[nodiscard]] Time now() const override;
     void sleep_until(Time time) override;
     [[nodiscard]] std::uint64_t realtime_ns() const override;
+    [[nodiscard]] std::uint64_t cpu_ns() const override;
     [[nodiscard]] std::string local_time() const override;
 };
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "lattop/model/own_cost.h"
 #include "lattop/source/error.h"
 #include "lattop/view/screen.h"
 
@@ -28,6 +29,7 @@ public:
     Live(const Options& options, World world, Terminal& terminal)
         : world_(world),
           terminal_(terminal),
+          meter_(world.clock, world.learning),
           screen_(make_setup(options), world.stacks, world.users) {}
 
     void run() {
@@ -49,10 +51,19 @@ private:
         Snapshot snapshot = world_.source.take(query, Moment::Next);
         world_.stacks.want(snapshot);
         screen_.update(std::move(snapshot), query);
+        show_cost();
         refresh_detail();
         collect_names();
         // From start to start; what was missed is not caught up with.
         next_ = std::max(next_ + screen_.delay(), world_.clock.now());
+    }
+
+    void show_cost() {
+        const std::string cost = own_cost_text(meter_.measure());
+        if (cost.empty()) return;
+        const std::string fetching = world_.stacks.progress();
+        screen_.show_cost(fetching.empty() ? "Own cost: " + cost
+                                           : fetching + "; own cost: " + cost);
     }
 
     void refresh_detail() {
@@ -61,6 +72,7 @@ private:
         Snapshot snapshot = world_.source.take(*query, Moment::Same);
         world_.stacks.want(snapshot);
         screen_.update_detail(std::move(snapshot));
+        if (const Task* task = screen_.live_wanted()) world_.stacks.want_live(*task);
     }
 
     void reset() {
@@ -108,6 +120,7 @@ private:
 
     World world_;
     Terminal& terminal_;
+    CostMeter meter_;
     Screen screen_;
     Clock::Time next_ = world_.clock.now();
     bool quit_ = false;

@@ -19,10 +19,12 @@
 #include "lattop/live.h"
 #include "lattop/model/stack_names.h"
 #include "lattop/options.h"
+#include "lattop/resolver_worker.h"
 #include "lattop/source/error.h"
 #include "lattop/source/file_source.h"
 #include "lattop/source/proc_source.h"
 #include "lattop/term/curses_terminal.h"
+#include "unwind/debug_fetch.h"
 
 namespace lattop {
 namespace {
@@ -60,16 +62,29 @@ std::unique_ptr<Users> make_users(const Source& source) {
 template <typename SomeNamer>
 std::unique_ptr<UserStacks> make_stacks(const Source& source) {
     if (!source.live()) return std::make_unique<NoUserStacks>();
-    return std::make_unique<StackNames>(std::make_unique<SomeNamer>());
+    std::shared_ptr<DebugFetch> fetch;
+    if (Fetcher fetcher = debuginfod_fetcher())
+        fetch = std::make_shared<DebugFetch>(std::move(fetcher));
+    return std::make_unique<StackNames>(std::make_unique<SomeNamer>(std::move(fetch)));
+}
+
+/// Teaches the module while `options` run. A single report would end before
+/// anything learned shows in it.
+std::unique_ptr<Learning> make_learning(const Options& options, const Source& source) {
+    const bool one_report = options.batch && options.refreshes == 1;
+    if (!source.live() || one_report) return std::make_unique<NoLearning>();
+    if (!options.learn) return std::make_unique<NoLearning>(LearningState::Kind::Off);
+    return start_learning();
 }
 
 void run_on_terminal(const Options& options, Source& source, Users& users) {
     const char* no_colour = std::getenv("NO_COLOR");
-    // Before the namer's thread: that one must not get the signals.
+    // Before the threads: they must not get the signals.
     CursesTerminal terminal(locale_charset(), no_colour == nullptr || *no_colour == '\0');
     const auto stacks = make_stacks<WorkerNamer>(source);
+    const auto learning = make_learning(options, source);
     SystemClock clock;
-    run_live(options, {source, *stacks, users, clock}, terminal);
+    run_live(options, {source, *stacks, users, clock, *learning}, terminal);
 }
 
 void run(const Options& options) {
@@ -79,8 +94,10 @@ void run(const Options& options) {
     const auto users = make_users(*source);
     if (!options.batch) return run_on_terminal(options, *source, *users);
     const auto stacks = make_stacks<InlineNamer>(*source);
+    const auto learning = make_learning(options, *source);
     SystemClock clock;
-    run_batch(options, {*source, *stacks, *users, clock}, locale_charset(), write_output);
+    run_batch(options, {*source, *stacks, *users, clock, *learning}, locale_charset(),
+              write_output);
 }
 
 int main_checked(int argc, const char* const* argv) {

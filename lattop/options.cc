@@ -28,6 +28,7 @@ struct Raw {
     bool batch = false;
     bool json = false;
     bool no_kernel_threads = false;
+    bool no_learn = false;
     std::string refreshes;
     std::string delay;
     std::vector<std::string> pids;
@@ -62,6 +63,8 @@ void declare(CLI::App& app, Raw& raw) {
                    "at most N tasks, 0 for all (default: live table 16384, text 1000, JSON all)")
         ->type_name("N");
     app.add_flag("-k,--no-kernel-threads", raw.no_kernel_threads, "leave kernel threads out");
+    app.add_flag("--no-learn", raw.no_learn,
+                 "do not teach the module to walk user stacks (see lattop daemon)");
     app.add_option("--source", raw.source_file, "read saved snapshots from FILE")
         ->type_name("FILE")
         ->group("");
@@ -104,6 +107,7 @@ Options check(const Raw& raw) {
     options.json = raw.json;
     options.batch = raw.batch || raw.json;
     options.hide_kernel_threads = raw.no_kernel_threads;
+    options.learn = !raw.no_learn;
     options.source_file = raw.source_file;
     if (!raw.delay.empty()) options.delay = parse_delay(raw.delay);
     if (!raw.refreshes.empty())

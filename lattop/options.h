@@ -22,6 +22,7 @@ struct Options {
     std::optional<std::uint32_t> limit;      ///< 0: all; nothing: the command's own
     Column sort = Column::Blocked;
     bool hide_kernel_threads = false;
+    bool learn = true;        ///< teach the module to walk user stacks meanwhile
     std::string source_file;  ///< saved snapshots instead of the module; "" for none
 };
 

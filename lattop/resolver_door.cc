@@ -21,8 +21,7 @@ namespace {
 [[noreturn]] void throw_misses_error(const std::string& path, int error) {
     switch (error) {
         case EPERM:
-            throw NotUsableError("this user may not teach the module to unwind user stacks",
-                                 "run it as root (CAP_SYS_PTRACE is needed)");
+            throw NotUsableError("only root may teach the module (CAP_SYS_PTRACE)", "try as root");
         case ENOTTY:
         case EINVAL:
         case E2BIG:

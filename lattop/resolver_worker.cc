@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <ctime>
 #include <exception>
 #include <system_error>
 #include <utility>
@@ -22,6 +23,8 @@ namespace {
 
 /// How long the end of the program waits for a step under way.
 constexpr std::chrono::milliseconds kPatience{200};
+
+constexpr std::uint64_t kSecondNs = 1'000'000'000;
 
 /// Signals are the main thread's.
 void block_signals() {
@@ -55,7 +58,13 @@ ResolverWorker::~ResolverWorker() {
 
 ResolverWorker::State ResolverWorker::state() const {
     const std::lock_guard lock(shared_->lock);
-    return shared_->state;
+    State state = shared_->state;
+    // Its clock and not its sums, which are published behind long steps.
+    timespec now{};
+    if (state.running && shared_->cpu_clock && ::clock_gettime(*shared_->cpu_clock, &now) == 0)
+        state.stats.cpu_ns = static_cast<std::uint64_t>(now.tv_sec) * kSecondNs +
+                             static_cast<std::uint64_t>(now.tv_nsec);
+    return state;
 }
 
 void ResolverWorker::resolve_until_stopped(Shared& shared) {
@@ -83,6 +92,11 @@ void ResolverWorker::resolve_until_stopped(Shared& shared) {
 
 void ResolverWorker::work(const std::shared_ptr<Shared>& shared) {
     block_signals();
+    {
+        const std::lock_guard lock(shared->lock);
+        clockid_t clock{};
+        if (::pthread_getcpuclockid(::pthread_self(), &clock) == 0) shared->cpu_clock = clock;
+    }
     std::string failure;
     try {
         resolve_until_stopped(*shared);
@@ -96,12 +110,23 @@ void ResolverWorker::work(const std::shared_ptr<Shared>& shared) {
     shared->changed.notify_all();
 }
 
-std::unique_ptr<ResolverWorker> start_resolver(std::string& why) {
+LearningState WorkerLearning::state() const {
+    const ResolverWorker::State worker = worker_->state();
+    LearningState state;
+    state.kind = worker.running ? LearningState::Kind::Runs : LearningState::Kind::Failed;
+    state.why = worker.failure;
+    state.misses = worker.stats.misses;
+    state.rows = worker.stats.rows;
+    state.cpu_ns = worker.stats.cpu_ns;
+    return state;
+}
+
+std::unique_ptr<Learning> start_learning() {
     try {
-        return std::make_unique<ResolverWorker>(std::make_unique<ProcResolverDoor>());
+        return std::make_unique<WorkerLearning>(
+            std::make_unique<ResolverWorker>(std::make_unique<ProcResolverDoor>()));
     } catch (const std::exception& error) {
-        why = error.what();
-        return nullptr;
+        return std::make_unique<NoLearning>(LearningState::Kind::Refused, error.what());
     }
 }
 

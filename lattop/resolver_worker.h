@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A resolver on a thread of its own. Used by the live screen, which must not
-// wait for slow files, and by `lattop daemon`.
+// A resolver on a thread of its own. Used by the live screen and by batch, which
+// must not wait for slow files, and by `lattop daemon`.
 #pragma once
 
 #include <condition_variable>
+#include <ctime>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
+#include "lattop/model/learning.h"
 #include "lattop/resolver.h"
 #include "unwind/unique_fd.h"
 
@@ -38,7 +42,7 @@ public:
     [[nodiscard]] State state() const;
 
 private:
-    /// Shared with the thread. `lock` guards the state and the flags.
+    /// Shared with the thread. `lock` guards the state, the clock and the flag.
     struct Shared {
         std::unique_ptr<ResolverDoor> door;  // the thread's alone
         ResolverLimits limits;
@@ -46,6 +50,7 @@ private:
         mutable std::mutex lock;
         std::condition_variable changed;
         State state;
+        std::optional<clockid_t> cpu_clock;  // the thread's
         bool stopped = false;
     };
 
@@ -56,8 +61,18 @@ private:
     std::thread thread_;
 };
 
-/// A worker for the module of this machine; nothing where it cannot be had,
-/// `why` says so: the live screen shows what there is without it.
-std::unique_ptr<ResolverWorker> start_resolver(std::string& why);
+/// What a worker does, in the words of whoever shows it.
+class WorkerLearning final : public Learning {
+public:
+    explicit WorkerLearning(std::unique_ptr<ResolverWorker> worker) : worker_(std::move(worker)) {}
+    [[nodiscard]] LearningState state() const override;
+
+private:
+    std::unique_ptr<ResolverWorker> worker_;
+};
+
+/// A worker for the module of this machine. Where it cannot be had (another
+/// user, no thread) the state says why, and whoever shows it goes on without.
+std::unique_ptr<Learning> start_learning();
 
 }  // namespace lattop

@@ -1,63 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// See stack_command.h. A stack is read word by word from a thread that may wake
-// up in between. What the kernel counts proves that it did not: the sum of its
-// context switches is the same before and after, and so is the system call it
-// is in.
+// See stack_command.h.
 #include "lattop/stack_command.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
-#include <string_view>
+#include <string>
+#include <vector>
 
 #include "lattop/model/format.h"
 #include "lattop/model/frames.h"
+#include "lattop/model/live_stack.h"
+#include "lattop/model/proc_text.h"
 #include "lattop/source/error.h"
+#include "lattop/source/sleep_registers.h"
 #include "unwind/symbolizer.h"
 
 namespace lattop {
 namespace {
 
-constexpr int kTries = 5;
 constexpr std::size_t kFileBytes = std::size_t{256} << 20;
-
-struct Text {
-    std::string text;
-    int error = 0;
-};
-
-Text read_text(const std::string& path) {
-    const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!fd) return {{}, errno};
-    std::array<char, 8192> bytes;
-    const ssize_t n = ::read(fd.get(), bytes.data(), bytes.size());
-    if (n < 0) return {{}, errno};
-    return {std::string(bytes.data(), static_cast<std::size_t>(n)), 0};
-}
-
-std::optional<std::uint64_t> number_behind(std::string_view text, std::string_view name) {
-    const std::size_t at = text.find(name);
-    if (at == std::string_view::npos) return std::nullopt;
-    text.remove_prefix(at + name.size());
-    text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
-    std::uint64_t value = 0;
-    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{}) return std::nullopt;
-    return value;
-}
-
-LiveStack::State state_of(int error) {
-    return error == EACCES || error == EPERM ? LiveStack::State::Refused : LiveStack::State::Gone;
-}
 
 std::string describe_end(const LiveStack& stack) {
     switch (stack.state) {
@@ -70,8 +36,8 @@ std::string describe_end(const LiveStack& stack) {
     return "";
 }
 
-std::string describe_frame(std::size_t index, const UserFrame& frame, std::uint64_t pc) {
-    return fmt::format("  #{:<3} {:016x} {}", index, pc, frame_text(frame));
+std::string describe_frame(std::size_t index, const std::string& text, std::uint64_t pc) {
+    return fmt::format("  #{:<3} {:016x} {}", index, pc, text);
 }
 
 class StackPrinter {
@@ -81,7 +47,8 @@ public:
     void print_thread(std::uint32_t tid, ProcessCode& code) {
         code.allow_refresh();
         const LiveStack stack = live_stack("/proc", pid_, tid, code, unwinder_, registers_);
-        const std::string name = read_text(fmt::format("/proc/{}/task/{}/comm", pid_, tid)).text;
+        const std::string name =
+            read_proc_text(fmt::format("/proc/{}/task/{}/comm", pid_, tid)).text;
         print(fmt::format("thread {} {}", tid, name.substr(0, name.find('\n'))));
         std::vector<std::uint64_t> addresses;
         for (const LiveFrame& frame : stack.walk.frames)
@@ -89,13 +56,19 @@ public:
         const TaskRef task{pid_, pid_, start_ns_, 0};
         const Naming naming = symbolizer_.name(task, addresses, ++round_);
         for (std::size_t i = 0; i < naming.stack.frames.size(); ++i)
-            print(describe_frame(i, *naming.stack.frames[i], addresses[i]));
+            print_frame(i, *naming.stack.frames[i], addresses[i]);
         std::fputs((describe_end(stack) + "\n").c_str(), stdout);
     }
 
     void set_start(std::uint64_t start_ns) { start_ns_ = start_ns; }
 
 private:
+    static void print_frame(std::size_t index, const UserFrame& frame, std::uint64_t pc) {
+        for (const InlinedFrame& inlined : frame.inlined)
+            print(describe_frame(index, frame_text(inlined, frame), pc));
+        print(describe_frame(index, frame_text(frame), pc));
+    }
+
     static void print(const std::string& line) {
         std::fputs((printable(line, Charset::Utf8) + "\n").c_str(), stdout);
     }
@@ -107,14 +80,6 @@ private:
     RegisterReader registers_ = module_registers();
     Symbolizer symbolizer_;
 };
-
-/// Adds bp to what /proc says, from the same sleep: same pc, same sp.
-void add_bp(ThreadRegisters& registers, const std::optional<lt_regs>& more) {
-    auto& values = registers.values;
-    if (more && values.at(ThreadRegisters::kPc) == more->pc &&
-        values.at(ThreadRegisters::kSp) == more->sp)
-        values.at(ThreadRegisters::kBp) = more->bp;
-}
 
 /// Start of a process in ns, as precisely as /proc says it.
 std::uint64_t start_ns_of(std::uint32_t pid) {
@@ -136,39 +101,9 @@ std::vector<std::uint32_t> threads_of(std::uint32_t pid) {
 
 }  // namespace
 
-std::optional<std::uint64_t> parse_switches(const std::string& status) {
-    const auto voluntary = number_behind(status, "\nvoluntary_ctxt_switches:");
-    const auto other = number_behind(status, "\nnonvoluntary_ctxt_switches:");
-    if (!voluntary || !other) return std::nullopt;
-    return *voluntary + *other;
-}
-
-LiveStack live_stack(const std::string& proc, std::uint32_t pid, std::uint32_t tid,
-                     ProcessCode& code, LiveUnwinder& unwinder, const RegisterReader& more) {
-    const std::string folder = fmt::format("{}/{}/task/{}/", proc, pid, tid);
-    LiveStack stack;
-    for (int i = 0; i < kTries; ++i) {
-        const auto before = parse_switches(read_text(folder + "status").text);
-        const Text call = read_text(folder + "syscall");
-        if (!before || call.error != 0) return {state_of(call.error), {}};
-        auto registers = parse_syscall(call.text);
-        stack.state = LiveStack::State::Runs;
-        if (!registers) continue;
-        add_bp(*registers, more(tid));
-        stack.walk = unwinder.walk(code, *registers);
-        const Text same_call = read_text(folder + "syscall");
-        if (parse_switches(read_text(folder + "status").text) != before ||
-            same_call.text != call.text)
-            continue;
-        stack.state = LiveStack::State::Blocked;
-        return stack;
-    }
-    stack.walk = {};
-    return stack;
-}
-
 void run_stack(std::uint32_t pid) {
-    const auto tgid = number_behind(read_text(fmt::format("/proc/{}/status", pid)).text, "\nTgid:");
+    const auto tgid =
+        number_behind(read_proc_text(fmt::format("/proc/{}/status", pid)).text, "\nTgid:");
     if (!tgid) throw Error(fmt::format("there is no process or thread {}", pid));
     const auto process = static_cast<std::uint32_t>(*tgid);
     const std::uint64_t start_ns = start_ns_of(process);

@@ -5,36 +5,8 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
-
-#include "lattop/sleep_registers.h"
-#include "unwind/live_unwind.h"
-#include "unwind/process_code.h"
 
 namespace lattop {
-
-/// The stack of a thread at one moment.
-struct LiveStack {
-    enum class State {
-        Blocked,  ///< walk is its stack: it did not run while it was read
-        Runs,     ///< it ran each time it was looked at
-        Gone,
-        Refused,  ///< /proc does not let this user read it
-    };
-    State state = State::Gone;
-    LiveWalk walk;
-};
-
-/// Walks the stack of thread `tid` of the process that `code` is of. Tries a
-/// few times where it ran meanwhile, which its switch counts tell. `more` may
-/// know bp.
-LiveStack live_stack(const std::string& proc, std::uint32_t pid, std::uint32_t tid,
-                     ProcessCode& code, LiveUnwinder& unwinder, const RegisterReader& more);
-
-/// Voluntary and other context switches together, from the text of
-/// /proc/PID/task/TID/status; nothing where it does not say.
-std::optional<std::uint64_t> parse_switches(const std::string& status);
 
 /// Prints the stacks of the threads of process `pid`, or of the one thread
 /// `pid` where that is not a process. Throws Error.

@@ -41,9 +41,18 @@ public:
         entries_.push_front({key, std::move(value), cost});
         index_.emplace(key, entries_.begin());
         cost_ += cost;
-        while (cost_ > budget_ && entries_.size() > 1)
-            drop_last();
+        drop_what_does_not_fit();
         return entries_.front().value;
+    }
+
+    /// What a value costs by now; others may be dropped for it.
+    void set_cost(const Key& key, std::size_t cost) {
+        const auto found = index_.find(key);
+        if (found == index_.end()) return;
+        entries_.splice(entries_.begin(), entries_, found->second);
+        cost_ = cost_ - found->second->cost + cost;
+        found->second->cost = cost;
+        drop_what_does_not_fit();
     }
 
     void erase(const Key& key) {
@@ -64,10 +73,12 @@ private:
         std::size_t cost;
     };
 
-    void drop_last() {
-        cost_ -= entries_.back().cost;
-        index_.erase(entries_.back().key);
-        entries_.pop_back();
+    void drop_what_does_not_fit() {
+        while (cost_ > budget_ && entries_.size() > 1) {
+            cost_ -= entries_.back().cost;
+            index_.erase(entries_.back().key);
+            entries_.pop_back();
+        }
     }
 
     std::size_t budget_;

@@ -7,7 +7,7 @@
 
 namespace lattop {
 
-/// The name of a C++ or (old mangling) Rust symbol, with its parameters; the
+/// The name of a C++ or Rust symbol, with its parameters; the
 /// name itself where it is neither, or too long to be worth it.
 std::string demangle(const std::string& name);
 

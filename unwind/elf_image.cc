@@ -79,8 +79,19 @@ std::unique_ptr<ElfImage> ElfImage::from_file(UniqueFd fd) {
     ElfHandle elf(elf_begin(fd.get(), ELF_C_READ, nullptr));
     if (elf == nullptr || elf_kind(elf.get()) != ELF_K_ELF) return image;
     image->load(elf.get());
-    image->lines_ = ElfLines::open(elf.release(), std::move(fd));
+    image->debug_name_ = debug_name(elf.get());
+    image->lines_ = ElfLines::open(elf.release(), std::move(fd), AltLink::Refused);
     return image;
+}
+
+void ElfImage::add_debug_file(UniqueFd fd, AltLink alt_link) {
+    give_up_debug_file();
+    ElfHandle elf(elf_begin(fd.get(), ELF_C_READ, nullptr));
+    if (elf == nullptr || elf_kind(elf.get()) != ELF_K_ELF) return;
+    // Addresses are the program's own; its segments tell where they are mapped.
+    load_symbols(elf.get());
+    lines_ = ElfLines::open(elf.release(), std::move(fd), alt_link);
+    frames_.clear();
 }
 
 std::unique_ptr<ElfImage> ElfImage::from_memory(std::vector<char> bytes) {
@@ -186,12 +197,23 @@ UserFramePtr ElfImage::make_frame(std::uint64_t file_offset, bool return_address
         frame->symbol = demangle(names_.data() + symbol->name);
         frame->offset = *address - symbol->address;
     }
-    if (lines_ != nullptr)
-        if (const auto line = lines_->line_at(look_up)) {
-            frame->file = line->file;
-            frame->line = line->line;
-        }
+    set_place(*frame, look_up);
     return frame;
+}
+
+/// A call stands in the line of the function that it was inlined into: lines
+/// move up by one function.
+void ElfImage::set_place(UserFrame& frame, std::uint64_t address) {
+    if (lines_ == nullptr) return;
+    auto place = lines_->place_at(address);
+    if (!place) return;
+    SourceLine line = std::move(place->line);
+    for (InlinedCall& call : place->inlined) {
+        frame.inlined.push_back({std::move(call.function), std::move(line.file), line.line});
+        line = std::move(call.call);
+    }
+    frame.file = std::move(line.file);
+    frame.line = line.line;
 }
 
 UserFramePtr ElfImage::frame_at(std::uint64_t file_offset, bool return_address,

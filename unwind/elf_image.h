@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // What an ELF file says about its code: functions by address, source lines
-// where it carries DWARF. Made by the symbolizer once for each file, whatever
+// where it or its debug file carries DWARF. Made by the symbolizer once for each file, whatever
 // number of processes maps it.
 //
 // Files are read, not mapped: one that is cut short while we look at it gives a
@@ -16,16 +16,17 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "unwind/debug_files.h"
+#include "unwind/elf_lines.h"
 #include "unwind/frame.h"
 #include "unwind/unique_fd.h"
 
 struct Elf;
 
 namespace lattop {
-
-class ElfLines;
 
 /// Debug information larger than this, uncompressed, is left unread: names are
 /// shown then, lines are not.
@@ -43,6 +44,22 @@ public:
     ElfImage(const ElfImage&) = delete;
     ElfImage& operator=(const ElfImage&) = delete;
     ~ElfImage();
+
+    /// Adds what the program's debug file says. Takes over `fd`.
+    void add_debug_file(UniqueFd fd, AltLink alt_link);
+
+    /// What names the program's debug file, while it lacks what is in it and
+    /// nobody has looked for it in vain; nullptr otherwise.
+    [[nodiscard]] const DebugName* wanted_debug_file() const {
+        return lines_ != nullptr || debug_name_.empty() ? nullptr : &debug_name_;
+    }
+
+    /// Whether this is asked for the first time: debug files that are installed
+    /// are looked for once.
+    [[nodiscard]] bool first_look() { return !std::exchange(looked_, true); }
+
+    /// There is no debug file: wanted_debug_file() asks for none from now on.
+    void give_up_debug_file() { debug_name_ = {}; }
 
     /// Names the code at `file_offset`, in a mapping of `path`. A return
     /// address is named by the byte before it.
@@ -68,6 +85,7 @@ private:
     void load(Elf* elf);
     void load_segments(Elf* elf);
     void load_symbols(Elf* elf);
+    void set_place(UserFrame& frame, std::uint64_t address);
     void load_table(Elf* elf, std::size_t section);
     void order_symbols();
     [[nodiscard]] std::optional<std::uint64_t> address_of(std::uint64_t file_offset) const;
@@ -78,6 +96,8 @@ private:
     std::vector<Segment> segments_;
     std::vector<Symbol> symbols_;  // by address, one at each
     std::string names_;
+    DebugName debug_name_;
+    bool looked_ = false;
     std::unique_ptr<ElfLines> lines_;
     std::unordered_map<std::uint64_t, UserFramePtr> frames_;  // by offset * 2 + return_address
 };

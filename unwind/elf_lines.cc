@@ -24,8 +24,9 @@ std::uint64_t section_bytes(Elf_Scn* section, const GElf_Shdr& header) {
 }
 
 /// Bytes of all debug sections; nothing where there are none, or too many, or
-/// in the old compressed form, which does not say its size in a header.
-std::optional<std::uint64_t> debug_bytes(Elf* elf) {
+/// in the old compressed form, which does not say its size in a header, or
+/// where they lead on to another file and may not.
+std::optional<std::uint64_t> debug_bytes(Elf* elf, AltLink alt_link) {
     std::size_t names = 0;
     if (elf_getshdrstrndx(elf, &names) != 0) return std::nullopt;
     std::uint64_t total = 0;
@@ -37,6 +38,7 @@ std::optional<std::uint64_t> debug_bytes(Elf* elf) {
         if (name == nullptr || header.sh_type == SHT_NOBITS) continue;
         const std::string_view text(name);
         if (text.starts_with(".zdebug_")) return std::nullopt;
+        if (text == ".gnu_debugaltlink" && alt_link == AltLink::Refused) return std::nullopt;
         if (!text.starts_with(".debug_")) continue;
         has_info = has_info || text == ".debug_info";
         const std::uint64_t bytes = section_bytes(section, header);
@@ -47,13 +49,22 @@ std::optional<std::uint64_t> debug_bytes(Elf* elf) {
     return total;
 }
 
+SourceLine line_in(Dwarf_Die& unit, std::uint64_t address) {
+    Dwarf_Line* found = dwarf_getsrc_die(&unit, address);
+    if (found == nullptr) return {};
+    int line = 0;
+    const char* file = dwarf_linesrc(found, nullptr, nullptr);
+    if (file == nullptr || dwarf_lineno(found, &line) != 0 || line <= 0) return {};
+    return {file, static_cast<std::uint32_t>(line)};
+}
+
 }  // namespace
 
 ElfLines::ElfLines(Elf* elf, Dwarf* dwarf, UniqueFd fd, std::size_t bytes)
     : fd_(std::move(fd)), elf_(elf), dwarf_(dwarf), bytes_(bytes) {}
 
-std::unique_ptr<ElfLines> ElfLines::open(Elf* elf, UniqueFd fd) {
-    const auto bytes = debug_bytes(elf);
+std::unique_ptr<ElfLines> ElfLines::open(Elf* elf, UniqueFd fd, AltLink alt_link) {
+    const auto bytes = debug_bytes(elf, alt_link);
     Dwarf* dwarf = bytes ? dwarf_begin_elf(elf, DWARF_C_READ, nullptr) : nullptr;
     if (dwarf == nullptr) {
         elf_end(elf);
@@ -84,18 +95,13 @@ void ElfLines::index_units() {
     std::ranges::sort(units_, {}, &UnitRange::start);
 }
 
-std::optional<SourceLine> ElfLines::line_at(std::uint64_t address) {
+std::optional<SourcePlace> ElfLines::place_at(std::uint64_t address) {
     if (!indexed_) index_units();
     const auto behind = std::ranges::upper_bound(units_, address, {}, &UnitRange::start);
     if (behind == units_.begin() || address >= std::prev(behind)->end) return std::nullopt;
     Dwarf_Die unit;
     if (dwarf_offdie(dwarf_, std::prev(behind)->unit, &unit) == nullptr) return std::nullopt;
-    Dwarf_Line* found = dwarf_getsrc_die(&unit, address);
-    if (found == nullptr) return std::nullopt;
-    int line = 0;
-    const char* file = dwarf_linesrc(found, nullptr, nullptr);
-    if (file == nullptr || dwarf_lineno(found, &line) != 0 || line <= 0) return std::nullopt;
-    return SourceLine{file, static_cast<std::uint32_t>(line)};
+    return SourcePlace{line_in(unit, address), inlined_at(unit, address)};
 }
 
 }  // namespace lattop

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Source lines from the DWARF that a file itself carries. Held by ElfImage.
+// Source lines and inlined calls from the DWARF in a program or in its debug
+// file. Held by ElfImage.
 #pragma once
 
 #include <elfutils/libdw.h>
@@ -11,27 +12,35 @@
 #include <string>
 #include <vector>
 
+#include "unwind/elf_inlines.h"
 #include "unwind/unique_fd.h"
 
 namespace lattop {
 
-struct SourceLine {
-    std::string file;
-    std::uint32_t line = 0;
+/// What is at an address: a line, and the calls that were inlined there.
+struct SourcePlace {
+    SourceLine line;                   ///< of the innermost function
+    std::vector<InlinedCall> inlined;  ///< innermost first
 };
+
+/// Whether a file may lead on to another one by a path in it (dwz's
+/// .gnu_debugaltlink), which libdw opens, whatever it is. Not where anybody may
+/// have written that path.
+enum class AltLink { Refused, Followed };
 
 class ElfLines {
 public:
     /// Nothing where `elf` has no DWARF, or more than kMaxDebugBytes of it.
     /// Takes over `elf` and `fd`, which it reads, in any case.
-    static std::unique_ptr<ElfLines> open(Elf* elf, UniqueFd fd);
+    static std::unique_ptr<ElfLines> open(Elf* elf, UniqueFd fd, AltLink alt_link);
 
     ElfLines(const ElfLines&) = delete;
     ElfLines& operator=(const ElfLines&) = delete;
     ~ElfLines();
 
-    /// The line of the code at `address`, as the file counts addresses.
-    std::optional<SourceLine> line_at(std::uint64_t address);
+    /// The code at `address`, as the file counts addresses; nothing where no
+    /// unit has it.
+    std::optional<SourcePlace> place_at(std::uint64_t address);
 
     [[nodiscard]] std::size_t bytes() const { return bytes_; }
 

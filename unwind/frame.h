@@ -11,6 +11,13 @@
 
 namespace lattop {
 
+/// A function that the compiler merged into the one around it.
+struct InlinedFrame {
+    std::string symbol;  ///< demangled; "" where not known
+    std::string file;    ///< where it is; "" where not known
+    std::uint32_t line = 0;
+};
+
 struct UserFrame {
     std::string symbol;        ///< demangled, with parameters; "" where not known
     std::uint64_t offset = 0;  ///< in the symbol; without one in the module; else the address
@@ -18,6 +25,7 @@ struct UserFrame {
     std::string path;          ///< as the process sees it
     std::string file;          ///< source file; "" where not known
     std::uint32_t line = 0;
+    std::vector<InlinedFrame> inlined;  ///< functions merged in here, innermost first
 };
 
 using UserFramePtr = std::shared_ptr<const UserFrame>;

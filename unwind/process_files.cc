@@ -56,6 +56,17 @@ std::optional<std::uint64_t> parse_start_ticks(std::string_view stat) {
     return ticks;
 }
 
+/// The last word of the line that begins with `name`: the pid in the innermost
+/// namespace, of those on it.
+std::string_view last_word(std::string_view status, std::string_view name) {
+    const std::size_t at = status.find(name);
+    if (at == std::string_view::npos) return {};
+    std::string_view line = status.substr(at + name.size());
+    line = line.substr(0, line.find('\n'));
+    const std::size_t blank = line.find_last_of(" \t");
+    return blank == std::string_view::npos ? line : line.substr(blank + 1);
+}
+
 /// The same file, to be read; the descriptor given was opened with O_PATH.
 UniqueFd reopen_regular(const UniqueFd& path, const struct stat& info) {
     if (!S_ISREG(info.st_mode)) return {};
@@ -137,6 +148,30 @@ UniqueFd ProcessFiles::open_mapping(const Mapping& mapping) const {
     if (!mapping.deleted)
         if (UniqueFd fd = checked(in_root(mapping.path), mapping)) return fd;
     return checked(UniqueFd(::openat(folder_.get(), "exe", O_PATH | O_CLOEXEC)), mapping);
+}
+
+UniqueFd open_regular_file(const std::string& path) {
+    return open_regular(AT_FDCWD, path);
+}
+
+UniqueFd ProcessFiles::open_in_root(const std::string& path) const {
+    const UniqueFd fd = in_root(path);
+    struct stat info {};
+    if (!fd || ::fstat(fd.get(), &info) != 0) return {};
+    return reopen_regular(fd, info);
+}
+
+UniqueFd ProcessFiles::open_perf_map() const {
+    const auto status = read_text(folder_.get(), "status");
+    if (!status) return {};
+    const auto pid = last_word(*status, "\nNStgid:");
+    struct stat process {};
+    struct stat info {};
+    if (pid.empty() || ::fstat(folder_.get(), &process) != 0) return {};
+    UniqueFd fd = open_in_root(fmt::format("/tmp/perf-{}.map", pid));
+    // Anyone may leave a file of that name; perf asks for its owner too.
+    const bool its = fd && ::fstat(fd.get(), &info) == 0 && info.st_uid == process.st_uid;
+    return its ? std::move(fd) : UniqueFd();
 }
 
 bool ProcessFiles::exists() const {

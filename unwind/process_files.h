@@ -41,6 +41,13 @@ public:
     /// program. No descriptor where none of them is the same file.
     [[nodiscard]] UniqueFd open_mapping(const Mapping& mapping) const;
 
+    /// A regular file by its path in the process's own root.
+    [[nodiscard]] UniqueFd open_in_root(const std::string& path) const;
+
+    /// Its /tmp/perf-PID.map, by its pid in its own pid namespace; no
+    /// descriptor where there is none, or it belongs to another user.
+    [[nodiscard]] UniqueFd open_perf_map() const;
+
     /// Whether the task is still there; a zombie is.
     [[nodiscard]] bool exists() const;
 
@@ -57,6 +64,9 @@ private:
 
     UniqueFd folder_;  // /proc/PID: stays this task's, whoever gets its pid next
 };
+
+/// A regular file of this machine, opened without side effects on others.
+UniqueFd open_regular_file(const std::string& path);
 
 /// A time in ns as the clock ticks of /proc/PID/stat.
 std::uint64_t ticks_of_ns(std::uint64_t ns);

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <utility>
 
+#include "unwind/demangle.h"
+
 namespace lattop {
 namespace {
 
@@ -21,6 +23,9 @@ constexpr std::size_t kMaxVdsoBytes = 65536;
 
 /// What an image costs at least: those with DWARF hold a descriptor.
 constexpr std::size_t kLeastImageCost = std::size_t{1} << 20;
+
+/// What the perf map of a process costs at least, also when it has none.
+constexpr std::size_t kLeastJitCost = 4096;
 
 UserFramePtr bare_frame(std::uint64_t address) {
     auto frame = std::make_shared<UserFrame>();
@@ -50,6 +55,16 @@ std::optional<std::vector<char>> own_vdso(std::size_t bytes) {
     return std::vector<char>(own, own + end);
 }
 
+/// While something is being fetched, the stack is asked for again anyway.
+void note_partly(Naming& naming) {
+    if (naming.result == Naming::Result::Named) naming.result = Naming::Result::Partly;
+}
+
+bool is_roots(const UniqueFd& fd) {
+    struct stat info {};
+    return ::fstat(fd.get(), &info) == 0 && info.st_uid == 0;
+}
+
 bool same_mapping(const Mapping& a, const Mapping& b) {
     return a.start == b.start && a.end == b.end && a.offset == b.offset && a.device == b.device &&
            a.inode == b.inode && a.path == b.path;
@@ -68,8 +83,12 @@ std::size_t Symbolizer::HashId::operator()(const ProcessId& id) const {
     return (id.tgid * kMixer + id.exec_id) * kMixer + id.start_ticks;
 }
 
-Symbolizer::Symbolizer(std::string proc, SymbolizerLimits limits)
-    : proc_(std::move(proc)), images_(limits.image_bytes), processes_(limits.processes) {}
+Symbolizer::Symbolizer(DebugSources debug, std::string proc, SymbolizerLimits limits)
+    : debug_(std::move(debug)),
+      proc_(std::move(proc)),
+      images_(limits.image_bytes),
+      processes_(limits.processes),
+      jits_(limits.perf_map_bytes) {}
 
 /// Reads a process's maps, keeping what is known about files still mapped
 /// there. False where they cannot be read.
@@ -100,6 +119,7 @@ Symbolizer::Process* Symbolizer::find_process(const TaskRef& task, const Process
     Process process;
     if (!read_maps(process, files, round)) return nullptr;
     process.program = files.program();
+    process.id = id;
     return &processes_.put(id, std::move(process));
 }
 
@@ -155,6 +175,58 @@ ElfImage* Symbolizer::find_image(const Mapping& mapping, File& file, const Proce
     return open_image(mapping, file, files);
 }
 
+/// Gives an image its debug file: an installed one, of this machine or of the
+/// process's root, or one from a server, which comes later.
+void Symbolizer::complete(ElfImage& image, const Mapping& mapping, const File& file,
+                          const ProcessFiles& files, Naming& naming) {
+    const DebugName* name = image.wanted_debug_file();
+    if (name == nullptr) return;
+    UniqueFd fd;
+    AltLink alt_link = AltLink::Refused;
+    if (image.first_look()) {
+        const OpenFile in_root = [&](const std::string& path) { return files.open_in_root(path); };
+        fd = find_debug_file(*name, mapping.path, debug_.folder, open_regular_file);
+        if (fd && is_roots(fd)) alt_link = AltLink::Followed;
+        if (!fd) fd = find_debug_file(*name, mapping.path, debug_.folder, in_root);
+    }
+    if (!fd && debug_.fetch != nullptr && !name->build_id.empty()) {
+        const auto state = debug_.fetch->want(name->build_id, module_name(mapping.path));
+        if (state == DebugFetch::State::Waiting) {
+            naming.result = Naming::Result::Waiting;
+            return;
+        }
+        fd = debug_.fetch->take(name->build_id);
+        alt_link = AltLink::Followed;
+    }
+    if (fd)
+        image.add_debug_file(std::move(fd), alt_link);
+    else
+        image.give_up_debug_file();
+    images_.set_cost(*file.image, std::max(image.bytes(), kLeastImageCost));
+}
+
+/// A frame by the process's perf map, read again if need be; nullptr where that
+/// does not name it.
+UserFramePtr Symbolizer::jit_frame(const Process& process, const ProcessFiles& files,
+                                   const Mapping& mapping, std::uint64_t address, bool is_return,
+                                   std::uint64_t round) {
+    const std::uint64_t look_up = address - (is_return ? 1 : 0);
+    Jit* jit = jits_.find(process.id);
+    if (jit == nullptr) jit = &jits_.put(process.id, {}, kLeastJitCost);
+    const PerfMap::Function* function = jit->map.find(look_up);
+    if (function == nullptr && jit->read_round != round) {
+        jit->read_round = round;
+        if (const UniqueFd fd = files.open_perf_map()) jit->map.read(fd);
+        jits_.set_cost(process.id, jit->map.bytes() + kLeastJitCost);
+        function = jit->map.find(look_up);
+    }
+    if (function == nullptr) return nullptr;
+    auto frame = std::make_shared<UserFrame>(*module_frame(mapping, address));
+    frame->symbol = demangle(std::string(function->name));
+    frame->offset = address - function->start;
+    return frame;
+}
+
 /// Names one address of a process whose maps are known, and says in `naming`
 /// what was missing.
 void Symbolizer::name_address(Process& process, const ProcessFiles& files, std::uint64_t address,
@@ -164,20 +236,25 @@ void Symbolizer::name_address(Process& process, const ProcessFiles& files, std::
     const std::uint64_t look_up = is_return && address != 0 ? address - 1 : address;
     const Mapping* mapping = cover(process, files, look_up, round);
     if (mapping == nullptr) {
-        naming.result = Naming::Result::Partly;
+        note_partly(naming);
         stack.frames.push_back(bare_frame(address));
         return;
     }
     File& file = process.files[static_cast<std::size_t>(mapping - process.maps.data())];
     const bool has_file = mapping->path.starts_with('/') || mapping->path == kVdso;
     ElfImage* image = has_file ? find_image(*mapping, file, files, round) : nullptr;
-    if (has_file && image == nullptr) naming.result = Naming::Result::Partly;
+    if (has_file && image == nullptr) note_partly(naming);
+    if (image != nullptr) complete(*image, *mapping, file, files, naming);
     const bool own = !process.program.empty() && mapping->path == process.program;
     if (own && stack.own == UserStack::kNone) stack.own = stack.frames.size();
-    stack.frames.push_back(image == nullptr
-                               ? module_frame(*mapping, address)
-                               : image->frame_at(address - mapping->start + mapping->offset,
-                                                 is_return, mapping->path));
+    UserFramePtr frame;
+    if (image == nullptr || image->symbol_count() == 0)
+        frame = jit_frame(process, files, *mapping, address, is_return, round);
+    if (frame == nullptr)
+        frame = image == nullptr ? module_frame(*mapping, address)
+                                 : image->frame_at(address - mapping->start + mapping->offset,
+                                                   is_return, mapping->path);
+    stack.frames.push_back(std::move(frame));
 }
 
 Naming Symbolizer::name(const TaskRef& task, std::span<const std::uint64_t> addresses,

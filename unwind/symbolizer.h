@@ -5,7 +5,8 @@
 // own (files may be slow to read). Not for use by two threads at once.
 //
 // What costs is remembered: each file's symbols once, whoever maps it; each
-// process's maps until an address lies outside them. All of it is bounded.
+// process's maps until an address lies outside them; the functions that its JIT
+// tells of. All of it is bounded, by one policy (bounded_cache.h).
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,10 @@
 #include <vector>
 
 #include "unwind/bounded_cache.h"
+#include "unwind/debug_fetch.h"
 #include "unwind/elf_image.h"
 #include "unwind/frame.h"
+#include "unwind/perf_map.h"
 #include "unwind/process_files.h"
 
 namespace lattop {
@@ -32,22 +35,31 @@ struct TaskRef {
 
 struct Naming {
     enum class Result {
-        Named,   ///< as far as its files have names: asking again gives the same
-        Partly,  ///< some file or mapping was not there: worth asking again
-        Gone,    ///< the task has ended: nothing more to learn
+        Named,    ///< as far as its files have names: asking again gives the same
+        Partly,   ///< some file or mapping was not there: worth asking again
+        Waiting,  ///< debug files are being fetched: asking again gives more
+        Gone,     ///< the task has ended: nothing more to learn
     };
     Result result = Result::Gone;
     UserStack stack;
 };
 
 struct SymbolizerLimits {
-    std::size_t image_bytes = std::size_t{512} << 20;  ///< symbols of all files together
-    std::size_t processes = 4096;                      ///< whose maps are remembered
+    std::size_t image_bytes = std::size_t{512} << 20;     ///< symbols of all files together
+    std::size_t processes = 4096;                         ///< whose maps are remembered
+    std::size_t perf_map_bytes = std::size_t{128} << 20;  ///< of all JITs together
+};
+
+/// Where debug information is looked for that programs do not carry.
+struct DebugSources {
+    std::string folder = "/usr/lib/debug";
+    std::shared_ptr<DebugFetch> fetch{};  ///< nullptr: no server is asked
 };
 
 class Symbolizer {
 public:
-    explicit Symbolizer(std::string proc = "/proc", SymbolizerLimits limits = {});
+    explicit Symbolizer(DebugSources debug = {}, std::string proc = "/proc",
+                        SymbolizerLimits limits = {});
 
     /// Names a stack, innermost frame first. The innermost address is looked
     /// up as it is, the others, return addresses, by the byte before them.
@@ -82,6 +94,11 @@ private:
         std::vector<File> files;  ///< one for each mapping
         std::string program;
         std::uint64_t read_round = 0;
+        ProcessId id;
+    };
+    struct Jit {
+        PerfMap map;
+        std::uint64_t read_round = 0;
     };
 
     static bool read_maps(Process& process, const ProcessFiles& files, std::uint64_t round);
@@ -93,12 +110,19 @@ private:
     ElfImage* find_image(const Mapping& mapping, File& file, const ProcessFiles& files,
                          std::uint64_t round);
     ElfImage* open_image(const Mapping& mapping, File& file, const ProcessFiles& files);
+    void complete(ElfImage& image, const Mapping& mapping, const File& file,
+                  const ProcessFiles& files, Naming& naming);
+    UserFramePtr jit_frame(const Process& process, const ProcessFiles& files,
+                           const Mapping& mapping, std::uint64_t address, bool is_return,
+                           std::uint64_t round);
     ElfImage* open_vdso(const Mapping& mapping, File& file, const ProcessFiles& files);
     ElfImage* keep(File& file, const ImageId& id, std::unique_ptr<ElfImage> image);
 
+    DebugSources debug_;
     std::string proc_;
     BoundedCache<ImageId, std::unique_ptr<ElfImage>, HashId> images_;
     BoundedCache<ProcessId, Process, HashId> processes_;
+    BoundedCache<ProcessId, Jit, HashId> jits_;
 };
 
 }  // namespace lattop

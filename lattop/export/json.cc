@@ -55,6 +55,14 @@ Json limits(const Header& header) {
     return result;
 }
 
+Json learning_object(const LearningState& learning) {
+    return {{"running", learning.kind == LearningState::Kind::Runs},
+            {"why", learning.why},
+            {"misses", learning.misses},
+            {"rows", learning.rows},
+            {"cpu_ns", learning.cpu_ns}};
+}
+
 Json kernel_frame(const KernelFrame& frame) {
     Json result{{"sym", frame.symbol.name}, {"off", frame.offset}};
     if (!frame.symbol.module.empty()) result["module"] = frame.symbol.module;
@@ -68,6 +76,13 @@ Json user_frame(std::uint64_t address, const UserFrame* frame) {
             {"module", named.module}, {"file", named.file},
             {"line", named.line},     {"inlined", false},
             {"addr", address},        {"path", named.path}};
+}
+
+/// One that the compiler merged into `around`: it has no offset of its own.
+Json inlined_frame(std::uint64_t address, const InlinedFrame& frame, const UserFrame& around) {
+    return {{"sym", frame.symbol}, {"off", 0},           {"module", around.module},
+            {"file", frame.file},  {"line", frame.line}, {"inlined", true},
+            {"addr", address},     {"path", around.path}};
 }
 
 Json entry_delta(const std::optional<EntryDelta>& delta) {
@@ -102,7 +117,11 @@ Json user_stack(const TableContext& context, const Task& task, const Entry& entr
     const auto addresses = snapshot.user_frames(*trace);
     for (std::size_t i = 0; i < addresses.size(); ++i) {
         const bool named = names != nullptr && i < names->frames.size();
-        result.push_back(user_frame(addresses[i], named ? names->frames[i].get() : nullptr));
+        const UserFrame* frame = named ? names->frames[i].get() : nullptr;
+        if (frame != nullptr)
+            for (const InlinedFrame& inlined : frame->inlined)
+                result.push_back(inlined_frame(addresses[i], inlined, *frame));
+        result.push_back(user_frame(addresses[i], frame));
     }
     return result;
 }
@@ -172,27 +191,30 @@ Json task_object(const TableContext& context, const Row& row) {
 }  // namespace
 
 std::string refresh_json(const TableContext& context, const RowOptions& options,
-                         std::uint32_t limit, std::uint64_t realtime_ns) {
+                         std::uint32_t limit, std::uint64_t realtime_ns,
+                         const LearningState& learning) {
     std::vector<Row> rows = make_rows(context, options);
     if (limit != 0 && rows.size() > limit) rows.resize(limit);
     const Header& header = context.model.snapshot().header;
     Json tasks = Json::array();
     for (const Row& row : rows)
         tasks.push_back(task_object(context, row));
-    const Json document{{"version", kDocumentVersion},
-                        {"time_ns", header.time_ns},
-                        {"interval_ns", context.model.interval_ns()},
-                        {"hook", header.hook.substr(0, header.hook.find(':'))},
-                        {"lost", lost(header)},
-                        {"since_ns", header.since_ns},
-                        {"hook_probes", header.hook},
-                        {"realtime_ns", realtime_ns},
-                        {"release", kVersion},
-                        {"module_release", header.release},
-                        {"tasks_total", header.tasks_total},
-                        {"tasks_matched", header.tasks_matched},
-                        {"limits", limits(header)},
-                        {"tasks", std::move(tasks)}};
+    Json document{{"version", kDocumentVersion},
+                  {"time_ns", header.time_ns},
+                  {"interval_ns", context.model.interval_ns()},
+                  {"hook", header.hook.substr(0, header.hook.find(':'))},
+                  {"lost", lost(header)},
+                  {"since_ns", header.since_ns},
+                  {"hook_probes", header.hook},
+                  {"realtime_ns", realtime_ns},
+                  {"release", kVersion},
+                  {"module_release", header.release},
+                  {"tasks_total", header.tasks_total},
+                  {"tasks_matched", header.tasks_matched},
+                  {"limits", limits(header)}};
+    if (learning.kind != LearningState::Kind::None)
+        document["learning"] = learning_object(learning);
+    document["tasks"] = std::move(tasks);
     return document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "lattop/model/learning.h"
 #include "lattop/model/rows.h"
 
 namespace lattop {
@@ -15,6 +16,7 @@ namespace lattop {
 /// are not UTF-8 are replaced by U+FFFD. `realtime_ns` is the wall clock since
 /// the epoch; `limit` tasks at most, 0 for all.
 std::string refresh_json(const TableContext& context, const RowOptions& options,
-                         std::uint32_t limit, std::uint64_t realtime_ns);
+                         std::uint32_t limit, std::uint64_t realtime_ns,
+                         const LearningState& learning);
 
 }  // namespace lattop

@@ -24,7 +24,7 @@ constexpr std::string_view kIndent = "        ";
 constexpr std::string_view kCallers = " < ";
 
 void append_header(std::string& out, const TableContext& context, const std::string& clock,
-                   std::size_t n_shown, Charset charset) {
+                   const std::string& own_cost, std::size_t n_shown, Charset charset) {
     const Model& model = context.model;
     const Header& header = model.snapshot().header;
     out += fmt::format("lattop {} - {}, {} {}, hook {}\n", kVersion, clock,
@@ -33,6 +33,7 @@ void append_header(std::string& out, const TableContext& context, const std::str
     out += fmt::format("showing {} of {} tasks that match, {} in all\n", n_shown,
                        header.tasks_matched, header.tasks_total);
     out += "in use: " + limits_text(header) + "\n";
+    if (!own_cost.empty()) out += "own cost: " + printable(own_cost, charset) + "\n";
     const std::string lost = lost_text(header);
     out += "lost: " + (lost.empty() ? "nothing" : lost) + "\n\n";
 }
@@ -157,11 +158,11 @@ std::string lost_text(const Header& header) {
 }
 
 std::string refresh_text(const TableContext& context, const TextOptions& options,
-                         const std::string& clock) {
+                         const std::string& clock, const std::string& own_cost) {
     std::vector<Row> rows = make_rows(context, options.rows);
     if (options.limit != 0 && rows.size() > options.limit) rows.resize(options.limit);
     std::string out;
-    append_header(out, context, clock, rows.size(), options.charset);
+    append_header(out, context, clock, own_cost, rows.size(), options.charset);
     out += titles();
     for (const Row& row : rows) {
         append_figures(out, context, row, options.charset);

@@ -20,9 +20,10 @@ struct TextOptions {
 };
 
 /// The refresh that `context` holds: header lines, then for each task its
-/// figures and the trace that cost it most. `clock` is the wall clock, local.
+/// figures and the trace that cost it most. `clock` is the wall clock, local;
+/// `own_cost` what lattop itself costs, "" for not to be said.
 std::string refresh_text(const TableContext& context, const TextOptions& options,
-                         const std::string& clock);
+                         const std::string& clock, const std::string& own_cost);
 
 /// What a limit of the header counts; "limit_N" for limits of newer modules.
 std::string limit_name(std::size_t limit);

@@ -23,6 +23,12 @@ std::string short_text(const UserFrame& frame) {
     return frame_text(frame);
 }
 
+/// " main.cc:12", "" where not known.
+std::string line_text(const std::string& file, std::uint32_t line) {
+    if (file.empty()) return "";
+    return fmt::format(" {}:{}", file.substr(file.rfind('/') + 1), line);
+}
+
 /// "ns::Pool<>::take" of "ns::Pool<int, 3>::take". Operators that are made of
 /// angles keep theirs: their pairs do not match.
 std::string without_template_arguments(const std::string& name) {
@@ -63,11 +69,14 @@ std::string frame_text(const UserFrame& frame) {
     if (frame.symbol.empty())
         return frame.module.empty() ? fmt::format("{:#x}", frame.offset)
                                     : fmt::format("{}+{:#x}", frame.module, frame.offset);
-    std::string text =
-        fmt::format("{}+{:#x} {}", without_parameters(frame.symbol), frame.offset, frame.module);
-    if (!frame.file.empty())
-        text += fmt::format(" {}:{}", frame.file.substr(frame.file.rfind('/') + 1), frame.line);
-    return text;
+    return fmt::format("{}+{:#x} {}", without_parameters(frame.symbol), frame.offset,
+                       frame.module) +
+           line_text(frame.file, frame.line);
+}
+
+std::string frame_text(const InlinedFrame& frame, const UserFrame& around) {
+    const std::string name = frame.symbol.empty() ? "?" : without_parameters(frame.symbol);
+    return name + " (inlined) " + around.module + line_text(frame.file, frame.line);
 }
 
 std::string without_parameters(const std::string& name) {
@@ -97,14 +106,25 @@ std::vector<std::string> user_frame_texts(const Snapshot& snapshot, const Task& 
     std::vector<std::string> texts;
     const Trace* trace = snapshot.trace_of(entry);
     if (trace == nullptr) return texts;
-    if (const UserStack* stack = named_stack(snapshot, task, entry, stacks)) {
-        for (const UserFramePtr& frame : stack->frames)
-            texts.push_back(frame_text(*frame));
-        return texts;
-    }
+    if (const UserStack* stack = named_stack(snapshot, task, entry, stacks))
+        return user_frame_texts(*stack);
     for (const std::uint64_t address : snapshot.user_frames(*trace))
         texts.push_back(fmt::format("{:#x}", address));
     return texts;
+}
+
+std::vector<std::string> user_frame_texts(const UserStack& stack) {
+    std::vector<std::string> texts;
+    for (const UserFramePtr& frame : stack.frames) {
+        for (const InlinedFrame& inlined : frame->inlined)
+            texts.push_back(frame_text(inlined, *frame));
+        texts.push_back(frame_text(*frame));
+    }
+    return texts;
+}
+
+bool lacks_frames(const Trace& trace) {
+    return !trace.complete() && (trace.flags & (LT_TR_NO_USER | LT_TR_COMPAT)) == 0;
 }
 
 TopFrame top_frame(const Snapshot& snapshot, const Task& task, const Entry& entry,

@@ -19,6 +19,9 @@ std::string frame_text(const KernelFrame& frame);
 /// without parameters, which would push the rest off the screen.
 std::string frame_text(const UserFrame& frame);
 
+/// The same for a function inlined into that of `around`.
+std::string frame_text(const InlinedFrame& frame, const UserFrame& around);
+
 /// A demangled name without parameters and what follows them:
 /// "ns::Pool::take" of "ns::Pool::take(int) const".
 std::string without_parameters(const std::string& name);
@@ -30,6 +33,12 @@ std::string fitted_name(const std::string& name, std::size_t columns);
 /// User frames of an entry as text, innermost first, named as far as known.
 std::vector<std::string> user_frame_texts(const Snapshot& snapshot, const Task& task,
                                           const Entry& entry, const UserStacks& stacks);
+
+/// The same for a stack that has its names.
+std::vector<std::string> user_frame_texts(const UserStack& stack);
+
+/// Whether a trace's user part may lack frames that a live stack has.
+bool lacks_frames(const Trace& trace);
 
 /// The most telling frame of an entry: the innermost in the program's own
 /// file, else the kernel function that says what is waited for, else a user

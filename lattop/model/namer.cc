@@ -8,9 +8,10 @@
 
 #include <cerrno>
 #include <chrono>
-#include <exception>
 #include <system_error>
 #include <utility>
+
+#include "lattop/model/name_finder.h"
 
 namespace lattop {
 namespace {
@@ -18,30 +19,26 @@ namespace {
 /// How long the end of the program waits for a lookup under way.
 constexpr std::chrono::milliseconds kPatience{200};
 
-/// A file that cannot be looked at (out of memory, say) costs its names only.
-Naming name_or_nothing(Symbolizer& symbolizer, const NameRequest& request) {
-    try {
-        return symbolizer.name(request.task, request.addresses, request.round);
-    } catch (const std::exception&) {
-        return {};
-    }
-}
-
 }  // namespace
+
+InlineNamer::InlineNamer(std::shared_ptr<DebugFetch> fetch)
+    : finder_(std::make_unique<NameFinder>(std::move(fetch))) {}
+InlineNamer::~InlineNamer() = default;
 
 void InlineNamer::submit(std::vector<NameRequest> requests) {
     for (const NameRequest& request : requests)
-        answers_.push_back({request.id, name_or_nothing(symbolizer_, request)});
+        answers_.push_back(finder_->answer(request));
 }
 
 std::vector<NameAnswer> InlineNamer::take() {
     return std::exchange(answers_, {});
 }
 
-WorkerNamer::WorkerNamer() : shared_(std::make_shared<Shared>()) {
+WorkerNamer::WorkerNamer(std::shared_ptr<DebugFetch> fetch)
+    : fetch_(std::move(fetch)), shared_(std::make_shared<Shared>()) {
     shared_->ready = UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!shared_->ready) throw std::system_error(errno, std::generic_category(), "eventfd");
-    thread_ = std::thread([shared = shared_] { work(shared); });
+    thread_ = std::thread([shared = shared_, files = fetch_] { work(shared, files); });
 }
 
 WorkerNamer::~WorkerNamer() {
@@ -57,8 +54,9 @@ WorkerNamer::~WorkerNamer() {
         thread_.detach();
 }
 
-void WorkerNamer::work(const std::shared_ptr<Shared>& shared) {
-    Symbolizer symbolizer;
+void WorkerNamer::work(const std::shared_ptr<Shared>& shared,
+                       const std::shared_ptr<DebugFetch>& fetch) {
+    NameFinder finder(fetch);
     std::unique_lock lock(shared->lock);
     for (;;) {
         shared->changed.wait(lock, [&] { return shared->stop || !shared->requests.empty(); });
@@ -66,9 +64,9 @@ void WorkerNamer::work(const std::shared_ptr<Shared>& shared) {
         const NameRequest request = std::move(shared->requests.front());
         shared->requests.pop_front();
         lock.unlock();
-        Naming naming = name_or_nothing(symbolizer, request);
+        NameAnswer answer = finder.answer(request);
         lock.lock();
-        shared->answers.push_back({request.id, std::move(naming)});
+        shared->answers.push_back(std::move(answer));
         // Once for each batch of answers: take() clears it.
         if (shared->answers.size() == 1) ::eventfd_write(shared->ready.get(), 1);
     }
@@ -80,7 +78,10 @@ void WorkerNamer::submit(std::vector<NameRequest> requests) {
     if (requests.empty()) return;
     const std::lock_guard lock(shared_->lock);
     for (NameRequest& request : requests)
-        shared_->requests.push_back(std::move(request));
+        if (request.live)
+            shared_->requests.push_front(std::move(request));
+        else
+            shared_->requests.push_back(std::move(request));
     shared_->changed.notify_all();
 }
 

@@ -9,10 +9,13 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "lattop/model/user_stacks.h"
+#include "unwind/debug_fetch.h"
 #include "unwind/symbolizer.h"
 #include "unwind/unique_fd.h"
 
@@ -23,11 +26,13 @@ struct NameRequest {
     TaskRef task;  ///< a live task in the address space of the stack
     std::vector<std::uint64_t> addresses;
     std::uint64_t round = 0;
+    bool live = false;  ///< where `task` stands now, instead of `addresses`
 };
 
 struct NameAnswer {
-    StackId id;
-    Naming naming;
+    StackId id{};
+    Naming naming{};
+    std::optional<LiveNames> live{};  ///< to a request for that
 };
 
 class Namer {
@@ -37,24 +42,33 @@ public:
     Namer& operator=(const Namer&) = delete;
     virtual ~Namer() = default;
 
+    /// A request for a live stack is answered before all others that wait:
+    /// somebody looks at it.
     virtual void submit(std::vector<NameRequest> requests) = 0;
 
-    /// The answers since the last call, in the order of their requests.
+    /// The answers since the last call.
     virtual std::vector<NameAnswer> take() = 0;
 
     /// Readable when take() has something; -1 where it has it after submit().
     [[nodiscard]] virtual int ready_fd() const = 0;
+
+    /// What is being fetched for names, "" for nothing.
+    [[nodiscard]] virtual std::string progress() const { return ""; }
 };
+
+class NameFinder;
 
 /// Answers while submit() runs.
 class InlineNamer final : public Namer {
 public:
+    explicit InlineNamer(std::shared_ptr<DebugFetch> fetch = nullptr);
+    ~InlineNamer() override;
     void submit(std::vector<NameRequest> requests) override;
     std::vector<NameAnswer> take() override;
     [[nodiscard]] int ready_fd() const override { return -1; }
 
 private:
-    Symbolizer symbolizer_;
+    std::unique_ptr<NameFinder> finder_;
     std::vector<NameAnswer> answers_;
 };
 
@@ -63,12 +77,15 @@ private:
 class WorkerNamer final : public Namer {
 public:
     /// Throws std::system_error where there can be no thread or descriptor.
-    WorkerNamer();
+    explicit WorkerNamer(std::shared_ptr<DebugFetch> fetch = nullptr);
     ~WorkerNamer() override;
 
     void submit(std::vector<NameRequest> requests) override;
     std::vector<NameAnswer> take() override;
     [[nodiscard]] int ready_fd() const override;
+    [[nodiscard]] std::string progress() const override {
+        return fetch_ == nullptr ? "" : fetch_->progress();
+    }
 
 private:
     /// Shared with the thread. `lock` guards all but the descriptor.
@@ -82,8 +99,10 @@ private:
         UniqueFd ready;  // eventfd
     };
 
-    static void work(const std::shared_ptr<Shared>& shared);
+    static void work(const std::shared_ptr<Shared>& shared,
+                     const std::shared_ptr<DebugFetch>& fetch);
 
+    std::shared_ptr<DebugFetch> fetch_;
     std::shared_ptr<Shared> shared_;
     std::thread thread_;
 };

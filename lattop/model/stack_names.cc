@@ -16,6 +16,10 @@ constexpr std::size_t kMaxTasks = std::size_t{1} << 17;
 /// Requests with the namer at a time; the rest come with the next snapshot.
 constexpr std::size_t kMaxPending = 8192;
 
+/// Live stacks asked for and not yet answered: the selection moves faster than
+/// a process whose memory is slow to read.
+constexpr std::size_t kMaxLivePending = 4;
+
 /// Rounds to wait after an attempt that did not find everything; after as many
 /// attempts what was found stays.
 constexpr std::array<std::uint64_t, 3> kWaitRounds = {1, 4, 16};
@@ -69,7 +73,8 @@ void StackNames::want_entry(const Snapshot& snapshot, const Task& task, const En
         if (known != nullptr && !known->confirmed && !known->pending) known_.erase(id);
         return;
     }
-    if (known != nullptr && known->attempts > 0 && !known->pending) known->confirmed = true;
+    if (known != nullptr && !known->stack.frames.empty() && !known->pending)
+        known->confirmed = true;
     if (live == nullptr || pending_ >= kMaxPending) return;
     if (known == nullptr) known = &known_.put(id, {});
     if (known->pending || known->settled || round_ < known->next_round) return;
@@ -79,7 +84,8 @@ void StackNames::want_entry(const Snapshot& snapshot, const Task& task, const En
     requests.push_back({id,
                         {live->pid, live->tgid, live->start_ns, live->exec_id},
                         {addresses.begin(), addresses.end()},
-                        round_});
+                        round_,
+                        false});
 }
 
 void StackNames::want(const Snapshot& snapshot) {
@@ -112,6 +118,10 @@ void StackNames::keep(NameAnswer& answer) {
         return;
     }
     known->stack = std::move(answer.naming.stack);
+    if (answer.naming.result == Naming::Result::Waiting) {
+        known->next_round = round_ + 1;
+        return;
+    }
     known->settled =
         answer.naming.result == Naming::Result::Named || known->attempts >= kWaitRounds.size();
     if (!known->settled) known->next_round = round_ + kWaitRounds.at(known->attempts);
@@ -121,8 +131,35 @@ void StackNames::keep(NameAnswer& answer) {
 bool StackNames::collect() {
     std::vector<NameAnswer> answers = namer_->take();
     for (NameAnswer& answer : answers)
-        keep(answer);
+        if (answer.live)
+            keep_live(answer);
+        else
+            keep(answer);
     return !answers.empty();
+}
+
+void StackNames::want_live(const Task& task) {
+    if (live_pending_ >= kMaxLivePending) return;
+    ++live_pending_;
+    NameRequest request;
+    request.id = {id_of(task), task.exec_id, 0};
+    request.task = {task.pid, task.tgid, task.start_ns, task.exec_id};
+    request.round = round_;
+    request.live = true;
+    std::vector<NameRequest> requests;
+    requests.push_back(std::move(request));
+    namer_->submit(std::move(requests));
+}
+
+void StackNames::keep_live(NameAnswer& answer) {
+    --live_pending_;
+    live_of_ = answer.id;
+    live_ = std::move(answer.live);
+}
+
+const LiveNames* StackNames::find_live(const Task& task) const {
+    const bool its = live_ && live_of_ == StackId{id_of(task), task.exec_id, 0};
+    return its ? &*live_ : nullptr;
 }
 
 const UserStack* StackNames::find(const StackId& id) const {

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "lattop/model/namer.h"
 #include "lattop/model/user_stacks.h"
@@ -28,8 +29,11 @@ public:
     /// Each snapshot is to be wanted before collect() is called again.
     void want(const Snapshot& snapshot) override;
     bool collect() override;
+    void want_live(const Task& task) override;
+    [[nodiscard]] std::string progress() const override { return namer_->progress(); }
     [[nodiscard]] int ready_fd() const override { return namer_->ready_fd(); }
     [[nodiscard]] const UserStack* find(const StackId& id) const override;
+    [[nodiscard]] const LiveNames* find_live(const Task& task) const override;
 
 private:
     struct Known {
@@ -48,11 +52,15 @@ private:
     void want_entry(const Snapshot& snapshot, const Task& task, const Entry& entry,
                     const Task* live, std::vector<NameRequest>& requests);
     void keep(NameAnswer& answer);
+    void keep_live(NameAnswer& answer);
 
     std::unique_ptr<Namer> namer_;
     std::uint64_t round_ = 0;
     std::size_t pending_ = 0;
     BoundedCache<StackId, Known, HashStackId> known_;
+    StackId live_of_;  // whose live_ is; its trace is 0
+    std::optional<LiveNames> live_;
+    std::size_t live_pending_ = 0;
     BoundedCache<TaskId, std::uint32_t, HashTaskId> programs_;  // exec_id as last seen
 };
 

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "lattop/model/model.h"
 #include "unwind/frame.h"
@@ -21,6 +23,13 @@ struct StackId {
 
 StackId stack_id(const Snapshot& snapshot, const Task& task, const Entry& entry);
 
+/// Where a task stands now, walked from outside of the module.
+struct LiveNames {
+    std::vector<std::uint64_t> addresses{};  ///< innermost first; none where it was not walked
+    UserStack stack{};
+    std::string end{};  ///< why there is no more; "" for a whole stack
+};
+
 class UserStacks {
 public:
     UserStacks() = default;
@@ -34,12 +43,22 @@ public:
     /// Takes over names found since the last call; whether there were any.
     virtual bool collect() = 0;
 
+    /// Asks where a task that sleeps stands now.
+    virtual void want_live(const Task& task) = 0;
+
+    /// What is being fetched to name them, for people; "" for nothing.
+    [[nodiscard]] virtual std::string progress() const { return ""; }
+
     /// A descriptor that is readable when collect() has something; -1 for none.
     [[nodiscard]] virtual int ready_fd() const = 0;
 
     /// The named stack, or nullptr while (or because) there are no names: then
     /// the bare addresses are all there is. Valid until the next want() or collect().
     [[nodiscard]] virtual const UserStack* find(const StackId& id) const = 0;
+
+    /// The last answer to want_live(), if it was for this task and the program
+    /// it runs; nullptr otherwise. Valid as long.
+    [[nodiscard]] virtual const LiveNames* find_live(const Task& task) const = 0;
 };
 
 /// Nothing has a name: for saved snapshots of other machines.
@@ -47,8 +66,12 @@ class NoUserStacks final : public UserStacks {
 public:
     void want(const Snapshot& /*snapshot*/) override {}
     bool collect() override { return false; }
+    void want_live(const Task& /*task*/) override {}
     [[nodiscard]] int ready_fd() const override { return -1; }
     [[nodiscard]] const UserStack* find(const StackId& /*id*/) const override { return nullptr; }
+    [[nodiscard]] const LiveNames* find_live(const Task& /*task*/) const override {
+        return nullptr;
+    }
 };
 
 }  // namespace lattop

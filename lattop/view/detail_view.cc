@@ -63,9 +63,36 @@ void append_frames(std::vector<Line>& lines, std::string_view label,
             {{fmt::format("    {:<7}", i == 0 ? label : ""), Style::Dim}, {frames[i], style}});
 }
 
-std::string remarks(const Task& task, const Entry& entry, const Trace* trace) {
+/// Whether a look at the task now tells more about an entry than was recorded.
+bool wants_live(const Snapshot& snapshot, const Task& task, const Entry& entry) {
+    const Trace* trace = snapshot.trace_of(entry);
+    return trace != nullptr && (entry.flags & LT_E_ONGOING) != 0 && entry.exec_id == task.exec_id &&
+           lacks_frames(*trace);
+}
+
+/// What that look gave, where it was at a sleep in the same place: the sleep
+/// may have ended meanwhile and another begun.
+const LiveNames* live_names(const Snapshot& snapshot, const Task& task, const Entry& entry,
+                            const UserStacks& stacks) {
+    if (!wants_live(snapshot, task, entry)) return nullptr;
+    const LiveNames* live = stacks.find_live(task);
+    if (live == nullptr || live->addresses.empty()) return live;
+    const auto recorded = snapshot.user_frames(*snapshot.trace_of(entry));
+    const bool same = recorded.empty() || recorded.front() == live->addresses.front();
+    return same ? live : nullptr;
+}
+
+std::string live_remark(const LiveNames* live) {
+    if (live == nullptr) return "";
+    if (live->addresses.empty()) return "; not seen as it is now: " + live->end;
+    return live->end.empty() ? "; shown as it is now, whole"
+                             : "; shown as it is now, up to here: " + live->end;
+}
+
+std::string remarks(const Task& task, const Entry& entry, const Trace* trace,
+                    const LiveNames* live) {
     if (trace == nullptr) return "no room for these stacks: the loss counters say which limit";
-    std::string text = completeness(*trace);
+    std::string text = completeness(*trace) + live_remark(live);
     if (entry.exec_id != task.exec_id) text += "; an earlier program of this task";
     if ((entry.flags & LT_E_ONGOING) != 0)
         text += fmt::format("; * ongoing {}", format_duration(entry.ongoing_ns));
@@ -76,14 +103,19 @@ std::string remarks(const Task& task, const Entry& entry, const Trace* trace) {
 void append_open(std::vector<Line>& lines, const Snapshot& snapshot, const Task& task,
                  const Entry& entry, const UserStacks& stacks, Charset charset) {
     const Trace* trace = snapshot.trace_of(entry);
+    const LiveNames* live = live_names(snapshot, task, entry, stacks);
     if (trace != nullptr) {
         std::vector<std::string> kernel;
         for (const KernelFrame& frame : snapshot.kernel_frames(*trace))
             kernel.push_back(frame_text(frame));
         append_frames(lines, "kernel", kernel, Style::Kernel);
-        append_frames(lines, "user", user_frame_texts(snapshot, task, entry, stacks), Style::User);
+        if (live != nullptr && !live->addresses.empty())
+            append_frames(lines, "now", user_frame_texts(live->stack), Style::User);
+        else
+            append_frames(lines, "user", user_frame_texts(snapshot, task, entry, stacks),
+                          Style::User);
     }
-    lines.push_back({{"    " + remarks(task, entry, trace), Style::Dim}});
+    lines.push_back({{"    " + remarks(task, entry, trace, live), Style::Dim}});
     for (std::string& line : histogram_lines(entry.hist, kBarColumns, charset))
         lines.push_back({{"    " + std::move(line), Style::Normal}});
 }
@@ -130,6 +162,15 @@ std::vector<std::string> histogram_lines(const Histogram& hist, std::size_t bar_
 
 const Task* DetailView::task() const {
     return task_ ? &snapshot_.tasks.at(*task_) : nullptr;
+}
+
+const Task* DetailView::live_wanted() const {
+    const Task* shown = task();
+    if (shown == nullptr || shown->kind != LT_KIND_TASK || !shown->asleep()) return nullptr;
+    const auto entries = snapshot_.entries_of(*shown);
+    const bool wanted = std::ranges::any_of(
+        entries, [&](const Entry& entry) { return wants_live(snapshot_, *shown, entry); });
+    return wanted ? shown : nullptr;
 }
 
 DetailView::OpenStack DetailView::stack_of(const Entry& entry) const {

@@ -37,6 +37,10 @@ public:
     /// Chooses a stack or scrolls. False for commands that are none of its.
     bool move(Command command);
 
+    /// The task, where its ongoing sleep stands under a stack that may lack
+    /// frames which a look at it now would show; nullptr otherwise.
+    [[nodiscard]] const Task* live_wanted() const;
+
     [[nodiscard]] const Snapshot& snapshot() const { return snapshot_; }
 
 private:

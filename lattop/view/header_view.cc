@@ -82,8 +82,8 @@ std::string third_line(const Model& model, const HeaderState& state) {
 
 }  // namespace
 
-int header_height(const Model& model, int canvas_height) {
-    const int lines = canvas_height < kLowCanvas ? 2 : 3;
+int header_height(const Model& model, const HeaderState& state, int canvas_height) {
+    const int lines = canvas_height < kLowCanvas ? 2 : state.cost.empty() ? 3 : 4;
     return lines + (lost_text(model.snapshot().header).empty() ? 0 : 1);
 }
 
@@ -96,7 +96,10 @@ void draw_header(Canvas& canvas, const Model& model, const HeaderState& state) {
         canvas.put(std::max(canvas.width() - width, 0), y, kPaused, Style::Alarm);
     }
     canvas.put(0, ++y, second_line(model, state));
-    if (canvas.height() >= kLowCanvas) canvas.put(0, ++y, third_line(model, state));
+    if (canvas.height() >= kLowCanvas) {
+        canvas.put(0, ++y, third_line(model, state));
+        if (!state.cost.empty()) canvas.put(0, ++y, state.cost, Style::Dim);
+    }
     const std::string lost = lost_text(model.snapshot().header);
     if (!lost.empty()) canvas.put(0, ++y, "LOST: " + lost, Style::Alarm);
 }

@@ -19,10 +19,12 @@ struct HeaderState {
     bool paused = false;
     std::size_t rows_shown = 0;
     RowOptions options;
+    std::string cost;  ///< what lattop itself costs; "" for nothing to say
 };
 
-/// Lines it takes: three, two on low terminals, and one more for losses.
-int header_height(const Model& model, int canvas_height);
+/// Lines it takes: three, one more for lattop's own cost, two in all on low
+/// terminals; and one more for losses.
+int header_height(const Model& model, const HeaderState& state, int canvas_height);
 
 void draw_header(Canvas& canvas, const Model& model, const HeaderState& state);
 

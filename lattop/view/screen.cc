@@ -287,8 +287,9 @@ void Screen::draw(Canvas& canvas, const std::string& clock) {
         help_.draw(canvas);
         return;
     }
-    const int header = header_height(model_, canvas.height());
-    draw_header(canvas, model_, {clock, delay_, paused_, table_.rows().size(), options_});
+    const HeaderState state{clock, delay_, paused_, table_.rows().size(), options_, cost_};
+    const int header = header_height(model_, state, canvas.height());
+    draw_header(canvas, model_, state);
     draw_body(canvas, header);
     if (mode_ == Mode::SortMenu) menu_.draw(canvas, header);
     draw_bottom(canvas);

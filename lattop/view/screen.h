@@ -51,12 +51,20 @@ public:
     void update(Snapshot snapshot, const Query& query);
     void update_detail(Snapshot snapshot);
 
+    /// A task whose stack is wanted as it is now; nullptr for none.
+    [[nodiscard]] const Task* live_wanted() const {
+        return detail_task_ ? detail_.live_wanted() : nullptr;
+    }
+
     /// Names of stacks have come.
     void names_changed();
 
     Wish handle(Key key);
 
     void draw(Canvas& canvas, const std::string& clock);
+
+    /// What lattop itself costs, for the header; "" for nothing to say.
+    void show_cost(std::string text) { cost_ = std::move(text); }
 
     /// Shows a line at the bottom until the next key.
     void say(std::string message) { message_ = std::move(message); }
@@ -101,6 +109,7 @@ private:
     std::string search_;
     std::string filter_before_;
     std::string message_;
+    std::string cost_;
     bool paused_ = false;
 };
 

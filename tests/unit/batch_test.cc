@@ -20,7 +20,7 @@ struct Run {
     /// What it prints; the reader goes after `writes` writes.
     std::string go(const Options& options, int writes = 1000) {
         std::string printed;
-        run_batch(options, {source, stacks, users, clock}, Charset::Utf8,
+        run_batch(options, {source, stacks, users, clock, learning}, Charset::Utf8,
                   [&](std::string_view text) {
                       printed += text;
                       return --writes > 0;
@@ -32,6 +32,7 @@ struct Run {
     FakeSource source;
     SampleStacks stacks;
     SampleUsers users;
+    FakeLearning learning;
 };
 
 Options batch(std::uint64_t refreshes) {
@@ -105,6 +106,59 @@ TEST_CASE("every key of the promise is there, with its type") {
     CHECK(user_frames > 20);
 }
 
+TEST_CASE("an inlined function is a frame of its own, before the one it is in") {
+    class Stacks final : public UserStacks {
+    public:
+        Stacks() {
+            UserFrame frame;
+            frame.symbol = "outer(int)";
+            frame.offset = 7;
+            frame.module = "server";
+            frame.file = "a.cc";
+            frame.line = 9;
+            frame.inlined = {{"inner()", "b.h", 3}};
+            stack_.frames = {std::make_shared<const UserFrame>(frame)};
+        }
+        void want(const Snapshot& /*snapshot*/) override {}
+        bool collect() override { return false; }
+        void want_live(const Task& /*task*/) override {}
+        [[nodiscard]] int ready_fd() const override { return -1; }
+        [[nodiscard]] const UserStack* find(const StackId& /*id*/) const override {
+            return &stack_;
+        }
+        [[nodiscard]] const LiveNames* find_live(const Task& /*task*/) const override {
+            return nullptr;
+        }
+
+    private:
+        UserStack stack_;
+    };
+    Run run;
+    Stacks stacks;
+    Options options = json(1);
+    options.pids = {2001};
+    std::string printed;
+    const auto print = [&](std::string_view text) {
+        printed = text;
+        return true;
+    };
+    run_batch(options, {run.source, stacks, run.users, run.clock, run.learning}, Charset::Utf8,
+              print);
+    const Json user = Json::parse(printed).at("tasks").at(0).at("traces").at(0).at("user");
+    REQUIRE(user.size() == 2);
+    CHECK(user[0].at("sym") == "inner()");
+    CHECK(user[0].at("inlined") == true);
+    CHECK(user[0].at("file") == "b.h");
+    CHECK(user[0].at("module") == "server");
+    CHECK(user[1].at("sym") == "outer(int)");
+    CHECK(user[1].at("inlined") == false);
+    CHECK(user[1].at("line") == 9);
+    options.json = false;
+    run_batch(options, {run.source, stacks, run.users, run.clock, run.learning}, Charset::Utf8,
+              print);
+    CHECK_THAT(printed, has_text("inner (inlined) server b.h:3 < outer+0x7 server a.cc:9"));
+}
+
 TEST_CASE("names that are not UTF-8 leave the JSON valid") {
     Run run;
     const Json document = Json::parse(run.go(json(1)));
@@ -143,7 +197,7 @@ TEST_CASE("loss counters are summed by what was lost, and named") {
     });
     Run run;
     std::string printed;
-    run_batch(json(1), {source, run.stacks, run.users, run.clock}, Charset::Utf8,
+    run_batch(json(1), {source, run.stacks, run.users, run.clock, run.learning}, Charset::Utf8,
               [&](std::string_view text) {
                   printed = text;
                   return true;
@@ -155,6 +209,25 @@ TEST_CASE("loss counters are summed by what was lost, and named") {
     CHECK(lost.at("causes").at("entry_pool") == 20);
     for (const LostCause& cause : kLostCauses)
         CHECK(lost.at("causes").contains(std::string(cause.name)));
+}
+
+TEST_CASE("what is learned stands in every refresh, why not in the first") {
+    Run run;
+    run.learning.now = {LearningState::Kind::Runs, "", 3, 44, 0};
+    const std::string line = "own cost: 0.0% CPU (learning 0.0%); 44 rows learned from 3 misses\n";
+    std::string text = run.go(batch(2));
+    const std::size_t first = text.find(line);
+    REQUIRE(first != std::string::npos);
+    CHECK(text.find(line, first + 1) != std::string::npos);
+
+    const Json learning = Json::parse(run.go(json(1))).at("learning");
+    CHECK(learning.at("running") == true);
+    CHECK(learning.at("rows") == 44);
+
+    run.learning.now = {LearningState::Kind::Refused, "only root may", 0, 0, 0};
+    text = run.go(batch(2));
+    CHECK_THAT(text, has_text("not learning: only root may\n"));
+    CHECK(text.find("own cost") == text.rfind("own cost"));
 }
 
 TEST_CASE("a reader that goes away ends it") {

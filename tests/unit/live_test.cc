@@ -25,13 +25,14 @@ struct Run {
           terminal(clock, std::move(script)) {}
 
     void go(const Options& options = {}) {
-        run_live(options, {source, stacks, users, clock}, terminal);
+        run_live(options, {source, stacks, users, clock, learning}, terminal);
     }
 
     FakeClock clock;
     FakeSource source;
     SampleStacks stacks;
     SampleUsers users;
+    FakeLearning learning;
     FakeTerminal terminal;
 };
 
@@ -76,6 +77,50 @@ TEST_CASE("opening the pane asks for one task's stacks at once, then with each r
     CHECK_THAT(run.terminal.screens.back(), has_text("2050 brief (process 2049)"));
 }
 
+TEST_CASE("an incomplete stack of a task that sleeps is shown as it is now") {
+    // 1200, its ongoing sleep in a trace walked by frame pointer.
+    Run run({press(U'N'), press(KeyCode::Home), press(U'j'), press(U'j'), press(U'j'), press(U'j'),
+             press(KeyCode::Enter), kTimeout});
+    run.stacks.live_pid = 1200;
+    run.stacks.live.emplace();
+    run.terminal.window = {100, 40};
+    SECTION("named, in place of what was recorded") {
+        run.stacks.live->addresses = {0x7f1000086f16, 0x55d000012345};
+        for (const char* name : {"pthread_cond_wait", "db::really_here"}) {
+            auto frame = std::make_shared<UserFrame>();
+            frame->symbol = name;
+            frame->module = "dbserver";
+            run.stacks.live->stack.frames.push_back(frame);
+        }
+        run.go();
+        CHECK_THAT(run.terminal.screens.back(), has_text("now    pthread_cond_wait+0x0"));
+        CHECK_THAT(run.terminal.screens.back(), has_text("db::really_here"));
+        CHECK_THAT(run.terminal.screens.back(), has_text("shown as it is now, whole"));
+        CHECK_THAT(run.terminal.screens.back(), !has_text("db::worker_main"));
+    }
+    SECTION("not where it sleeps in another place by now") {
+        run.stacks.live->addresses = {0x1234};
+        run.go();
+        CHECK_THAT(run.terminal.screens.back(), has_text("db::worker_main"));
+        CHECK_THAT(run.terminal.screens.back(), !has_text("as it is now"));
+    }
+    SECTION("why not, where it cannot be read") {
+        run.stacks.live->end = "its memory may not be read by this user";
+        run.go();
+        CHECK_THAT(run.terminal.screens.back(), has_text("db::worker_main"));
+        CHECK_THAT(run.terminal.screens.back(), has_text("not seen as it is now: its memory"));
+    }
+    CHECK(run.stacks.live_wanted == std::vector<std::uint32_t>{1200, 1200});
+}
+
+TEST_CASE("a task that is awake, or whose stacks are whole, is not looked at") {
+    // The record of exited threads; 12 and 45 sleep in the kernel; 877 is awake.
+    Run run({press(U'N'), press(KeyCode::Home), press(KeyCode::Enter), press(U'j'), press(U'j'),
+             press(U'j')});
+    run.go();
+    CHECK(run.stacks.live_wanted.empty());
+}
+
 TEST_CASE("a reset that is refused says why") {
     Run run({press(U'r'), press(U'y')});
     run.source.may_reset = false;
@@ -113,14 +158,40 @@ TEST_CASE("options set the stage") {
     CHECK_THAT(run.terminal.screens.at(0), has_text("every 500ms") && has_text("Sorted by MAX"));
 }
 
+TEST_CASE("the header shows what lattop costs and what was learned") {
+    Run run({kTimeout});
+    run.learning.now = {LearningState::Kind::Runs, "", 17, 1234, 20'000'000};
+    run.clock.cpu_used_ns = 30'000'000;
+    run.go();
+    CHECK_THAT(run.terminal.screens.at(1),
+               has_text("Own cost: 0.0% CPU (learning 0.0%); 1,234 rows learned from 17 misses"));
+}
+
+TEST_CASE("the header says once why nothing is learned, and goes on") {
+    Run run({kTimeout});
+    run.learning.now = {LearningState::Kind::Refused, "only root may", 0, 0, 0};
+    run.go();
+    CHECK_THAT(run.terminal.screens.at(1), has_text("0.0% CPU; not learning: only root may"));
+    CHECK_THAT(run.terminal.screens.at(1), has_text("dbserver"));
+}
+
+TEST_CASE("a low terminal leaves the cost out") {
+    Run run({});
+    run.learning.now.kind = LearningState::Kind::Runs;
+    run.terminal.window = {80, 15};
+    run.go();
+    CHECK_THAT(run.terminal.screens.at(0), !has_text("Own cost"));
+}
+
 TEST_CASE("an error of the source reaches the caller") {
     Run run({kTimeout});
     FakeSource broken([](std::uint64_t n) -> Snapshot {
         if (n > 0) throw Error("the module has gone");
         return sample_machine(1).snapshot();
     });
-    CHECK_THROWS_WITH(run_live({}, {broken, run.stacks, run.users, run.clock}, run.terminal),
-                      "the module has gone");
+    CHECK_THROWS_WITH(
+        run_live({}, {broken, run.stacks, run.users, run.clock, run.learning}, run.terminal),
+        "the module has gone");
 }
 
 }  // namespace lattop::test

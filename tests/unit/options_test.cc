@@ -29,6 +29,8 @@ TEST_CASE("options are taken in every form") {
     CHECK(parse({"-s", "max"}).options.sort == Column::Max);
     CHECK(parse({"--limit", "0"}).options.limit == 0);
     CHECK(!parse({}).options.limit);
+    CHECK(parse({}).options.learn);
+    CHECK(!parse({"--no-learn"}).options.learn);
     CHECK(parse({"-k"}).options.hide_kernel_threads);
 }
 

@@ -100,11 +100,14 @@ TEST_CASE("names that are too long lose what tells least") {
 TEST_CASE("frames as text") {
     CHECK(frame_text(KernelFrame{{"f", ""}, 0x12}) == "f+0x12");
     CHECK(frame_text(KernelFrame{{"f", "kvm"}, 0x12}) == "f+0x12 [kvm]");
-    CHECK(frame_text(UserFrame{"a::f(int)", 0x12, "prog", "/prog", "/x/a.cc", 3}) ==
+    CHECK(frame_text(UserFrame{"a::f(int)", 0x12, "prog", "/prog", "/x/a.cc", 3, {}}) ==
           "a::f+0x12 prog a.cc:3");
-    CHECK(frame_text(UserFrame{"f", 0x12, "prog", "/prog", "", 0}) == "f+0x12 prog");
-    CHECK(frame_text(UserFrame{"", 0x12, "prog", "/prog", "", 0}) == "prog+0x12");
-    CHECK(frame_text(UserFrame{"", 0x12, "", "", "", 0}) == "0x12");
+    CHECK(frame_text(UserFrame{"f", 0x12, "prog", "/prog", "", 0, {}}) == "f+0x12 prog");
+    CHECK(frame_text(UserFrame{"", 0x12, "prog", "/prog", "", 0, {}}) == "prog+0x12");
+    CHECK(frame_text(UserFrame{"", 0x12, "", "", "", 0, {}}) == "0x12");
+    CHECK(frame_text(InlinedFrame{"a::g(int)", "/x/b.h", 7},
+                     UserFrame{"f", 0x12, "prog", "/prog", "", 0, {}}) ==
+          "a::g (inlined) prog b.h:7");
 }
 
 TEST_CASE("the top frame is the program's own, else the kernel's, else [other]") {

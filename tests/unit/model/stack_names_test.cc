@@ -3,9 +3,12 @@
 
 #include <poll.h>
 
+#include <algorithm>
+
 #include "tests/unit/support/catch.h"
 #include "tests/unit/support/child.h"
 #include "tests/unit/support/snapshot_builder.h"
+#include "tests/unit/support/stopped_thread.h"
 
 namespace lattop::test {
 namespace {
@@ -140,6 +143,21 @@ TEST_CASE("what was not found is asked for again, a bounded number of times, eve
     CHECK(test.names->find(kStack) != nullptr);
 }
 
+TEST_CASE("while debug files are fetched a stack is asked for each time, and shown") {
+    Names test;
+    for (int round = 0; round < 50; ++round) {
+        test.names->want(one_task(1, 1));
+        CHECK(test.namer->answer(Naming::Result::Waiting) == 1);
+        test.names->collect();
+        CHECK(test.names->find(kStack) != nullptr);
+    }
+    test.names->want(one_task(1, 1));
+    test.namer->answer(Naming::Result::Named);
+    test.names->collect();
+    test.names->want(one_task(1, 1));
+    CHECK(test.namer->requests.empty());
+}
+
 TEST_CASE("a task that was gone is not asked for again") {
     Names test;
     test.names->want(one_task(1, 1));
@@ -206,6 +224,31 @@ TEST_CASE("the worker answers from its thread and says when") {
     REQUIRE(stack != nullptr);
     CHECK(stack->frames.at(0)->symbol == "plain_function");
     CHECK(::poll(&ready, 1, 0) == 0);
+}
+
+TEST_CASE("the worker walks a thread that sleeps, and names what it finds") {
+    const Child child(std::string(LATTOP_TEST_PROGRAMS) + "/symbols_pie", 5);
+    wait_for_reader(child.task().pid);
+    Task task;
+    task.pid = child.task().pid;
+    task.tgid = child.task().tgid;
+    task.start_ns = child.task().start_ns;
+    task.exec_id = child.task().exec_id;
+    StackNames names(std::make_unique<WorkerNamer>());
+    CHECK(names.find_live(task) == nullptr);
+    names.want_live(task);
+    pollfd ready{names.ready_fd(), POLLIN, 0};
+    REQUIRE(::poll(&ready, 1, 60'000) == 1);
+    CHECK(names.collect());
+    const LiveNames* live = names.find_live(task);
+    REQUIRE(live != nullptr);
+    CHECK(live->end.empty());
+    REQUIRE(live->stack.frames.size() == live->addresses.size());
+    CHECK(live->stack.frames.front()->symbol == "read");
+    CHECK(std::ranges::any_of(live->stack.frames,
+                              [](const UserFramePtr& frame) { return frame->symbol == "main"; }));
+    task.exec_id += 1;
+    CHECK(names.find_live(task) == nullptr);
 }
 
 TEST_CASE("a worker with work left ends when it is told to") {

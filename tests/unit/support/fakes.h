@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lattop/clock.h"
+#include "lattop/model/learning.h"
 #include "lattop/source/error.h"
 #include "lattop/source/select.h"
 #include "lattop/source/source.h"
@@ -46,6 +47,14 @@ private:
     std::function<Snapshot(std::uint64_t)> make_;
 };
 
+/// Is in the state that a test gives it.
+class FakeLearning final : public Learning {
+public:
+    [[nodiscard]] LearningState state() const override { return now; }
+
+    LearningState now;
+};
+
 class FakeClock final : public Clock {
 public:
     [[nodiscard]] Time now() const override { return now_; }
@@ -54,11 +63,13 @@ public:
         now_ = std::max(now_, time);
     }
     [[nodiscard]] std::uint64_t realtime_ns() const override { return 1'700'000'000'000'000'000; }
+    [[nodiscard]] std::uint64_t cpu_ns() const override { return cpu_used_ns; }
     [[nodiscard]] std::string local_time() const override { return "12:34:56"; }
 
     void advance(std::chrono::milliseconds by) { now_ += by; }
 
     std::vector<std::chrono::milliseconds> slept;
+    std::uint64_t cpu_used_ns = 0;
 
 private:
     Time now_ = Time(std::chrono::hours(1));

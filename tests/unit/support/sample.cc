@@ -158,7 +158,7 @@ void add_others(SnapshotBuilder& builder, const Traces& traces, std::uint64_t t)
 UserFramePtr frame(const char* symbol, std::uint64_t offset, const char* module,
                    const char* file = "", std::uint32_t line = 0) {
     return std::make_shared<UserFrame>(
-        UserFrame{symbol, offset, module, std::string("/usr/bin/") + module, file, line});
+        UserFrame{symbol, offset, module, std::string("/usr/bin/") + module, file, line, {}});
 }
 
 }  // namespace

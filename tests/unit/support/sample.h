@@ -7,7 +7,9 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "lattop/model/user_stacks.h"
 #include "lattop/model/users.h"
@@ -24,10 +26,18 @@ public:
     SampleStacks();
     void want(const Snapshot& /*snapshot*/) override { ++wanted; }
     bool collect() override { return false; }
+    void want_live(const Task& task) override { live_wanted.push_back(task.pid); }
     [[nodiscard]] int ready_fd() const override { return -1; }
     [[nodiscard]] const UserStack* find(const StackId& id) const override;
 
+    [[nodiscard]] const LiveNames* find_live(const Task& task) const override {
+        return live && task.pid == live_pid ? &*live : nullptr;
+    }
+
     int wanted = 0;
+    std::vector<std::uint32_t> live_wanted;
+    std::uint32_t live_pid = 0;
+    std::optional<LiveNames> live;
 
 private:
     std::map<std::uint64_t, UserStack> stacks_;

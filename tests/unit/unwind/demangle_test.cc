@@ -20,6 +20,69 @@ TEST_CASE("names are demangled, what is not mangled stays") {
         CHECK(demangle(mangled) == name);
 }
 
+TEST_CASE("names of Rust are demangled in both manglings") {
+    const std::vector<std::pair<std::string, std::string>> cases = {
+        // v0: examples of RFC 2603 and of the rustc-demangle crate.
+        {"_RNvC6_123foo3bar", "123foo::bar"},
+        {"_RC3foo.llvm.9D1C9369", "foo"},
+        {"_RNvNtNtCs1234_7mycrate3foo3bar3baz", "mycrate::foo::bar::baz"},
+        {"_RNCNCNgCs6DXkGYLi8lr_2cc5spawn00B5_", "cc::spawn::{closure#0}::{closure#0}"},
+        {"_RNCINkXs25_NgCsbmNqQUJIY6D_4core5sliceINyB9_4IterhENuNgNoBb_4iter8iterator8Iterator"
+         "9rpositionNCNgNpB9_6memchr7memrchrs_0E0Bb_",
+         "<core::slice::Iter<u8> as core::iter::iterator::Iterator>::rposition::"
+         "<core::slice::memchr::memrchr::{closure#1}>::{closure#0}"},
+        {"_RINbNbCskIICzLVDPPb_5alloc5alloc8box_freeDINbNiB4_5boxed5FnBoxuEp6OutputuEL_ECs1iopQbuBi"
+         "w2_3std",
+         "alloc::alloc::box_free::<dyn alloc::boxed::FnBox<(), Output = ()>>"},
+        {"_RMC0INtC8arrayvec8ArrayVechKj7b_E", "<arrayvec::ArrayVec<u8, 123>>"},
+        {"_RINvC3foo3barTReOhPlENtB2_3BazE", "foo::bar::<(&str, *mut u8, *const i32), foo::Baz>"},
+        {"_RINvC3foo3barFUKCjEuE", "foo::bar::<unsafe extern \"C\" fn(usize)>"},
+        {"_RINvC3foo3barAhj10_E", "foo::bar::<[u8; 16]>"},
+        // What is none stays as it is.
+        {"_R", "_R"},
+        {"_RNvC6_123foo3ba", "_RNvC6_123foo3ba"},
+        {"_RNvC99999999999999999999a1b", "_RNvC99999999999999999999a1b"},
+        {"_RMC0B_", "_RMC0B_"},
+        // The old one.
+        {"_ZN3std2io5stdio6_print17h0123456789abcdefE", "std::io::stdio::_print"},
+        {"_ZN71_$LT$Test$u20$$u2b$$u20$$u27$static$u20$as$u20$foo..Bar$LT$Test$GT$$GT$3bar"
+         "17h930b740aa94f1d3aE",
+         "<Test + 'static as foo::Bar<Test>>::bar"},
+        {"_ZN4core3ptr42drop_in_place$LT$alloc..string..String$GT$17h0123456789abcdefE",
+         "core::ptr::drop_in_place<alloc::string::String>"},
+    };
+    for (const auto& [mangled, name] : cases)
+        CHECK(demangle(mangled) == name);
+}
+
+TEST_CASE("hostile Rust names cost neither stack nor time") {
+    for (const std::string& part :
+         {std::string("T"), std::string("INvC1a1b"), std::string("Y"), std::string("NCNgC1a1b0")}) {
+        std::string name = "_RMC0";
+        while (name.size() < 8000)
+            name += part;
+        CHECK(demangle(name) == name);
+    }
+    // Each tuple is twice the one before it.
+    const auto base62 = [](std::size_t value) {
+        static constexpr std::string_view kDigits =
+            "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+        std::string text = "_";
+        for (std::size_t rest = value - 1; rest != 0 || text.size() == 1; rest /= kDigits.size())
+            text.insert(text.begin(), kDigits.at(rest % kDigits.size()));
+        return "B" + text;
+    };
+    std::string name = "MC0T";
+    std::size_t before = name.size();
+    name += "TuuE";
+    for (int i = 0; i < 60; ++i) {
+        const std::size_t here = name.size();
+        name += "T" + base62(before) + base62(before) + "E";
+        before = here;
+    }
+    CHECK(demangle("_R" + name + "E") == "_R" + name + "E");
+}
+
 TEST_CASE("hostile names cost neither stack nor time") {
     for (const std::string& part : {std::string("P"), std::string("N"), std::string("I")}) {
         std::string name = "_Z1f";

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lattop/stack_command.h"
+#include "lattop/model/live_stack.h"
 #include "tests/unit/support/catch.h"
 #include "tests/unit/support/child.h"
 #include "tests/unit/support/stopped_thread.h"

@@ -2,10 +2,13 @@
 #include "unwind/symbolizer.h"
 
 #include <fcntl.h>
+#include <libelf.h>
+#include <poll.h>
 
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <vector>
 
 #include "tests/unit/support/catch.h"
@@ -14,7 +17,7 @@
 namespace lattop::test {
 namespace {
 
-constexpr int kLines = 5;
+constexpr int kLines = 7;
 const std::string kPrograms = LATTOP_TEST_PROGRAMS;
 
 UserFrame frame_of(Symbolizer& symbolizer, const Child& child, std::uint64_t address) {
@@ -23,6 +26,15 @@ UserFrame frame_of(Symbolizer& symbolizer, const Child& child, std::uint64_t add
     REQUIRE(naming.result == Naming::Result::Named);
     REQUIRE(naming.stack.frames.size() == 1);
     return *naming.stack.frames[0];
+}
+
+std::string build_id_of(const std::string& path) {
+    const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    elf_version(EV_CURRENT);
+    Elf* elf = elf_begin(fd.get(), ELF_C_READ, nullptr);
+    const DebugName name = debug_name(elf);
+    elf_end(elf);
+    return name.build_id;
 }
 
 }  // namespace
@@ -132,6 +144,110 @@ TEST_CASE("an address outside all mappings stays bare and may be asked again") {
     CHECK(naming.stack.frames[1]->offset == 0x10);
 }
 
+TEST_CASE("functions inlined at a place come before the one they are in") {
+    const Child child(kPrograms + "/symbols_pie", kLines);
+    Symbolizer symbolizer;
+    const UserFrame frame = frame_of(symbolizer, child, child.address("merged"));
+    CHECK(frame.symbol == "known::merging(int)");
+    REQUIRE(frame.inlined.size() == 1);
+    CHECK(frame.inlined[0].symbol == "known::merged(int)");
+    CHECK(frame.inlined[0].file.ends_with("symbols_program.cc"));
+    CHECK(frame.file.ends_with("symbols_program.cc"));
+    // The call stands some lines below what is called.
+    CHECK(frame.inlined[0].line != 0);
+    CHECK(frame.line > frame.inlined[0].line);
+    CHECK(frame_of(symbolizer, child, child.address("take")).inlined.empty());
+}
+
+TEST_CASE("an installed debug file names what the program does not") {
+    const TempFolder folder;
+    const std::string program = GENERATE(std::string("symbols_by_id"), "symbols_by_link");
+    const std::string path = folder.path() + "/" + program;
+    const std::string debug = kPrograms + "/" + program + ".debug";
+    std::filesystem::copy_file(kPrograms + "/" + program, path);
+    const std::string beside = folder.path() + "/.debug/" + program + ".debug";
+    std::filesystem::create_directory(folder.path() + "/.debug");
+    bool found = true;
+    SECTION("there is none") {
+        found = false;
+    }
+    SECTION("in .debug beside it") {
+        std::filesystem::copy_file(debug, beside);
+    }
+    SECTION("in the folder of all, under its path") {
+        const std::string place = folder.path() + "/all" + folder.path();
+        std::filesystem::create_directories(place);
+        std::filesystem::copy_file(debug, place + "/" + program + ".debug");
+    }
+    SECTION("in the folder of all, by build id") {
+        if (program != "symbols_by_id") return;
+        const std::string id = build_id_of(path);
+        REQUIRE(id.size() == 40);
+        const std::string place = folder.path() + "/all/.build-id/" + id.substr(0, 2);
+        std::filesystem::create_directories(place);
+        std::filesystem::copy_file(debug, place + "/" + id.substr(2) + ".debug");
+    }
+    SECTION("of another build it is not taken") {
+        found = false;
+        const bool by_id = program == "symbols_by_id";
+        std::filesystem::copy_file(
+            kPrograms + (by_id ? "/symbols_by_link.debug" : "/symbols_by_id.debug"), beside);
+    }
+    const Child child(path, kLines);
+    Symbolizer symbolizer({.folder = folder.path() + "/all"});
+    const UserFrame frame = frame_of(symbolizer, child, child.address("take"));
+    CHECK(frame.symbol == (found ? "known::Pool::take(int)" : ""));
+    CHECK(frame.file.ends_with("symbols_program.cc") == found);
+    CHECK(frame_of(symbolizer, child, child.address("merged")).inlined.size() == (found ? 1 : 0));
+}
+
+TEST_CASE("a debug file that has to be fetched names stacks when it is here") {
+    const TempFolder folder;
+    const std::string path = folder.path() + "/symbols_by_id";
+    std::filesystem::copy_file(kPrograms + "/symbols_by_id", path);
+    const Child child(path, kLines);
+    std::promise<void> go_on;
+    const auto wait = go_on.get_future().share();
+    const auto fetch =
+        std::make_shared<DebugFetch>([wait](const std::string& id, const FetchProgress&) {
+            wait.wait();
+            const std::string own = kPrograms + "/symbols_by_id";
+            return id != build_id_of(own) ? UniqueFd()
+                                          : UniqueFd(::open((own + ".debug").c_str(), O_RDONLY));
+        });
+    Symbolizer symbolizer({.folder = folder.path(), .fetch = fetch});
+    const std::array<std::uint64_t, 1> at = {child.address("take")};
+    Naming naming = symbolizer.name(child.task(), at, 1);
+    CHECK(naming.result == Naming::Result::Waiting);
+    CHECK(naming.stack.frames.at(0)->symbol.empty());
+    CHECK(fetch->progress() == "debuginfod: symbols_by_id");
+    go_on.set_value();
+    std::uint64_t round = 2;
+    for (; naming.result == Naming::Result::Waiting && round < 10'000; ++round) {
+        ::poll(nullptr, 0, 1);
+        naming = symbolizer.name(child.task(), at, round);
+    }
+    CHECK(naming.result == Naming::Result::Named);
+    CHECK(naming.stack.frames.at(0)->symbol == "known::Pool::take(int)");
+    CHECK(naming.stack.frames.at(0)->line != 0);
+}
+
+TEST_CASE("code that a JIT made is named by the map it left") {
+    const Child child(kPrograms + "/symbols_pie", kLines);
+    const std::string map = "/tmp/perf-" + std::to_string(child.task().pid) + ".map";
+    const std::uint64_t jit = child.address("jit");
+    Symbolizer symbolizer;
+    CHECK(frame_of(symbolizer, child, jit + 0x18).symbol.empty());
+    std::ofstream(map) << std::hex << jit + 0x10 << " 20 JS:~work /srv/app.js:7\n";
+    const std::array<std::uint64_t, 1> at = {jit + 0x18};
+    CHECK(symbolizer.name(child.task(), at, 1).stack.frames.at(0)->symbol.empty());  // not again
+    const auto frame = symbolizer.name(child.task(), at, 2).stack.frames.at(0);
+    std::filesystem::remove(map);
+    CHECK(frame->symbol == "JS:~work /srv/app.js:7");
+    CHECK(frame->offset == 8);
+    CHECK(frame->module == "[anon]");
+}
+
 TEST_CASE("frames of one file are shared by the processes that map it") {
     const Child first(kPrograms + "/symbols_pie", kLines);
     const Child second(kPrograms + "/symbols_pie", kLines);
@@ -146,7 +262,7 @@ TEST_CASE("frames of one file are shared by the processes that map it") {
 TEST_CASE("caches smaller than what is asked for still give every name") {
     const Child first(kPrograms + "/symbols_pie", kLines);
     const Child second(kPrograms + "/symbols_no_pie", kLines);
-    Symbolizer symbolizer("/proc", {.image_bytes = 1, .processes = 1});
+    Symbolizer symbolizer({}, "/proc", {.image_bytes = 1, .processes = 1, .perf_map_bytes = 1});
     for (int i = 0; i < 3; ++i)
         for (const Child* child : {&first, &second}) {
             CHECK(frame_of(symbolizer, *child, child->address("plain")).symbol == "plain_function");

@@ -5,6 +5,7 @@
 // input ends. Built in several ways for symbolizer_test.
 #include <dlfcn.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -20,6 +21,22 @@ int Pool::take(int n) {
     volatile int sum = n;
     sum = sum + 1;
     return sum;  // line_of_take
+}
+
+std::uintptr_t merged_pc;
+
+// Its code is in merging() alone; the place is behind the first instruction.
+[[gnu::always_inline]] inline int merged(int n) {
+    std::uintptr_t here = 0;
+    __asm__ volatile("lea 0(%%rip), %0" : "=r"(here));
+    merged_pc = here;
+    volatile int sum = n;
+    return sum + 4;
+}
+
+[[gnu::noinline]] int merging(int n) {
+    volatile int sum = merged(n);
+    return sum;
 }
 
 }  // namespace known
@@ -51,9 +68,13 @@ int main() {
     std::printf("libc %lx\n",
                 static_cast<unsigned long>(reinterpret_cast<std::uintptr_t>(puts_address)));
     std::printf("vdso %lx\n", ::getauxval(AT_SYSINFO_EHDR));
-    std::fflush(stdout);
     known::Pool pool;
-    const int used = pool.take(1) + plain_function(2) + two_names(3);
+    const int used = pool.take(1) + plain_function(2) + two_names(3) + known::merging(4);
+    std::printf("merged %lx\n", static_cast<unsigned long>(known::merged_pc));
+    constexpr std::size_t kPage = 4096;
+    void* jit = ::mmap(nullptr, kPage, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    std::printf("jit %lx\n", static_cast<unsigned long>(reinterpret_cast<std::uintptr_t>(jit)));
+    std::fflush(stdout);
     while (std::getchar() != EOF) {
     }
     return used == 0 ? 1 : 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // See sleep_registers.h.
-#include "lattop/sleep_registers.h"
+#include "lattop/source/sleep_registers.h"
 
 #include <fcntl.h>
 #include <sys/ioctl.h>

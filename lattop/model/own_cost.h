@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What lattop itself costs: the CPU time of its process and, of that, of
+// teaching the module. Measured by the commands at each refresh, shown in the
+// header of the live screen and of the batch text.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "lattop/clock.h"
+#include "lattop/model/learning.h"
+
+namespace lattop {
+
+/// Shares of one CPU in the last interval; 1 is 100%.
+struct OwnCost {
+    LearningState learning;
+    double cpu = 0;           ///< of all of lattop
+    double learning_cpu = 0;  ///< of it
+};
+
+class CostMeter {
+public:
+    CostMeter(const Clock& clock, const Learning& learning)
+        : clock_(clock), learning_(learning), at_(clock.now()), cpu_ns_(clock.cpu_ns()) {}
+
+    /// Since the last call; since construction at the first one.
+    OwnCost measure();
+
+private:
+    const Clock& clock_;
+    const Learning& learning_;
+    Clock::Time at_;
+    std::uint64_t cpu_ns_;
+    std::uint64_t learning_ns_ = 0;
+};
+
+/// One line: "0.8% CPU (learning 0.1%); 1,234 rows learned from 17 misses";
+/// "" where learning is of no interest.
+std::string own_cost_text(const OwnCost& cost);
+
+}  // namespace lattop

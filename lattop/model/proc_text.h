@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Short files of /proc, whole, and figures in them. Used by live_stack and by
+// `lattop stack`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace lattop {
+
+struct ProcText {
+    std::string text;
+    int error = 0;  ///< errno where it could not be read
+};
+
+/// At most 8 KiB.
+ProcText read_proc_text(const std::string& path);
+
+/// The decimal number behind the first `name` and blanks.
+std::optional<std::uint64_t> number_behind(std::string_view text, std::string_view name);
+
+}  // namespace lattop

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "unwind/debug_fetch.h"
+
+#include <fcntl.h>
+#include <poll.h>
+
+#include <atomic>
+#include <future>
+#include <memory>
+#include <stdexcept>
+
+#include "tests/unit/support/catch.h"
+
+namespace lattop::test {
+namespace {
+
+UniqueFd some_file() {
+    return UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+}
+
+/// Asks until the answer is another than Waiting.
+DebugFetch::State settled(DebugFetch& fetch, const std::string& id) {
+    for (int i = 0; i < 10'000; ++i) {
+        const auto state = fetch.want(id, "label");
+        if (state != DebugFetch::State::Waiting) return state;
+        ::poll(nullptr, 0, 1);
+    }
+    return DebugFetch::State::Waiting;
+}
+
+}  // namespace
+
+TEST_CASE("a debug file is fetched once and taken once") {
+    std::atomic<int> fetched = 0;
+    DebugFetch fetch([&](const std::string& id, const FetchProgress&) {
+        ++fetched;
+        return id == "ab" ? some_file() : UniqueFd();
+    });
+    CHECK(!fetch.take("ab"));
+    CHECK(settled(fetch, "ab") == DebugFetch::State::Here);
+    CHECK(fetch.take("ab"));
+    CHECK(!fetch.take("ab"));
+    CHECK(settled(fetch, "cd") == DebugFetch::State::None);
+    CHECK(settled(fetch, "cd") == DebugFetch::State::None);
+    CHECK(fetched == 2);
+}
+
+TEST_CASE("progress names the file, how far it is, and how many wait") {
+    std::promise<void> told;
+    std::promise<void> go_on;
+    auto wait = go_on.get_future();
+    DebugFetch fetch([&](const std::string& id, const FetchProgress& progress) {
+        if (id != "01") return UniqueFd();
+        CHECK(progress(34, 100));
+        told.set_value();
+        wait.wait();
+        return some_file();
+    });
+    CHECK(fetch.progress().empty());
+    fetch.want("01", "libc.so.6");
+    told.get_future().wait();
+    CHECK(fetch.progress() == "debuginfod: libc.so.6 34%");
+    fetch.want("02", "libm.so.6");
+    CHECK(fetch.progress() == "debuginfod: libc.so.6 34%, 1 more to fetch");
+    go_on.set_value();
+    CHECK(settled(fetch, "02") == DebugFetch::State::None);
+    CHECK(fetch.progress().empty());
+}
+
+TEST_CASE("a fetch under way is given up when lattop ends, and a failing one does no harm") {
+    std::promise<void> begun;
+    // Shared: a thread that is slow to give up is left behind.
+    const auto gave_up = std::make_shared<std::atomic<bool>>(false);
+    {
+        DebugFetch fetch(
+            [&begun, gave_up](const std::string& id, const FetchProgress& progress) -> UniqueFd {
+                if (id == "bad") throw std::runtime_error("no memory");
+                begun.set_value();
+                while (progress(0, 0))
+                    ::poll(nullptr, 0, 1);
+                *gave_up = true;
+                return {};
+            });
+        CHECK(settled(fetch, "bad") == DebugFetch::State::None);
+        fetch.want("slow", "x");
+        begun.get_future().wait();
+    }
+    CHECK(*gave_up);
+}
+
+}  // namespace lattop::test

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See elf_inlines.h.
+#include "unwind/elf_inlines.h"
+
+#include <dwarf.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+
+#include "unwind/demangle.h"
+
+namespace lattop {
+namespace {
+
+/// Namespaces and types around a function; blocks and calls within it.
+constexpr int kMaxOuter = 32;
+constexpr int kMaxInner = 256;
+
+/// Entries looked at for one address; the largest units have a tenth.
+constexpr std::size_t kMaxEntries = std::size_t{4} << 20;
+
+class Finder {
+public:
+    explicit Finder(std::uint64_t address) : address_(address) {}
+
+    /// The function below `parent` that holds the address.
+    std::optional<Dwarf_Die> function_in(Dwarf_Die& parent, int depth = 0) {
+        if (depth == kMaxOuter) return std::nullopt;
+        Dwarf_Die child;
+        for (bool more = first(parent, child); more; more = next(child)) {
+            const int tag = dwarf_tag(&child);
+            if (tag == DW_TAG_subprogram) {
+                if (dwarf_haspc(&child, address_) > 0) return child;
+            } else if (tag == DW_TAG_namespace || tag == DW_TAG_structure_type ||
+                       tag == DW_TAG_class_type || tag == DW_TAG_module) {
+                if (auto found = function_in(child, depth + 1)) return found;
+            }
+        }
+        return std::nullopt;
+    }
+
+    /// The inlined calls of a function that hold the address, outermost first.
+    std::vector<Dwarf_Die> calls_in(Dwarf_Die function) {
+        std::vector<Dwarf_Die> calls;
+        std::optional<Dwarf_Die> scope = function;
+        for (int depth = 0; scope && depth < kMaxInner; ++depth) {
+            scope = scope_in(*scope);
+            if (scope && dwarf_tag(&*scope) == DW_TAG_inlined_subroutine) calls.push_back(*scope);
+        }
+        return calls;
+    }
+
+private:
+    bool first(Dwarf_Die& parent, Dwarf_Die& child) {
+        return entries_++ < kMaxEntries && dwarf_child(&parent, &child) == 0;
+    }
+    bool next(Dwarf_Die& child) {
+        return entries_++ < kMaxEntries && dwarf_siblingof(&child, &child) == 0;
+    }
+
+    std::optional<Dwarf_Die> scope_in(Dwarf_Die& parent) {
+        Dwarf_Die child;
+        for (bool more = first(parent, child); more; more = next(child)) {
+            const int tag = dwarf_tag(&child);
+            const bool scope = tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block ||
+                               tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
+            if (scope && dwarf_haspc(&child, address_) > 0) return child;
+        }
+        return std::nullopt;
+    }
+
+    std::uint64_t address_;
+    std::size_t entries_ = 0;
+};
+
+/// The name that the linker would see tells namespace and parameters too.
+std::string name_of(Dwarf_Die& call) {
+    Dwarf_Attribute attribute;
+    for (const unsigned name : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name})
+        if (dwarf_attr_integrate(&call, name, &attribute) != nullptr)
+            if (const char* text = dwarf_formstring(&attribute)) return demangle(text);
+    const char* plain = dwarf_diename(&call);
+    return plain == nullptr ? "" : plain;
+}
+
+Dwarf_Word number_of(Dwarf_Die& call, unsigned name) {
+    Dwarf_Attribute attribute;
+    Dwarf_Word value = 0;
+    if (dwarf_attr(&call, name, &attribute) == nullptr || dwarf_formudata(&attribute, &value) != 0)
+        return 0;
+    return value;
+}
+
+SourceLine call_line(Dwarf_Die& unit, Dwarf_Die& call) {
+    Dwarf_Files* files = nullptr;
+    std::size_t n_files = 0;
+    const Dwarf_Word index = number_of(call, DW_AT_call_file);
+    const Dwarf_Word line = number_of(call, DW_AT_call_line);
+    if (line > UINT32_MAX || dwarf_getsrcfiles(&unit, &files, &n_files) != 0 || index >= n_files)
+        return {};
+    const char* file = dwarf_filesrc(files, index, nullptr, nullptr);
+    if (file == nullptr) return {};
+    return {file, static_cast<std::uint32_t>(line)};
+}
+
+}  // namespace
+
+std::vector<InlinedCall> inlined_at(Dwarf_Die& unit, std::uint64_t address) {
+    std::vector<InlinedCall> inlined;
+    Finder finder(address);
+    const auto function = finder.function_in(unit);
+    if (!function) return inlined;
+    std::vector<Dwarf_Die> calls = finder.calls_in(*function);
+    for (Dwarf_Die& call : calls)
+        inlined.push_back({name_of(call), call_line(unit, call)});
+    std::ranges::reverse(inlined);
+    return inlined;
+}
+
+}  // namespace lattop
