@@ -65,7 +65,8 @@ public:
 
     /// Teaches a first row to every process that sleeps under a stack that is
     /// not whole; the module walks its tasks again and misses what it lacks.
-    /// Called once, at the start. How many tasks there were.
+    /// Called at the start, and again when some may have been lost. How many
+    /// tasks there were.
     std::size_t introduce();
 
     [[nodiscard]] const ResolverStats& stats() const { return stats_; }

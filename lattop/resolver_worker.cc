@@ -7,12 +7,15 @@
 #include <pthread.h>
 #include <sys/eventfd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <ctime>
 #include <exception>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -21,16 +24,34 @@
 namespace lattop {
 namespace {
 
+using namespace std::chrono_literals;
+
 /// How long the end of the program waits for a step under way.
 constexpr std::chrono::milliseconds kPatience{200};
 
 constexpr std::uint64_t kSecondNs = 1'000'000'000;
+
+using Clock = std::chrono::steady_clock;
+
+/// When those who sleep are introduced again after the start. What the module missed while its ring
+/// was full is lost, and a sleeper that never wakes has no other miss; so is a look in the wrong
+/// moment.
+constexpr std::array<std::chrono::seconds, 3> kSecondLooks{1s, 3s, 9s};
+
+/// How soon after the ring was full.
+constexpr std::chrono::seconds kAfterFull{2};
 
 /// Signals are the main thread's.
 void block_signals() {
     sigset_t all;
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
+}
+
+/// For poll: rounded up, never negative.
+int milliseconds_until(Clock::time_point time) {
+    const auto rest = std::chrono::ceil<std::chrono::milliseconds>(time - Clock::now());
+    return static_cast<int>(std::max<std::int64_t>(rest.count(), 0));
 }
 
 }  // namespace
@@ -74,19 +95,31 @@ void ResolverWorker::resolve_until_stopped(Shared& shared) {
         shared.state.stats = resolver.stats();
         shared.state.idle = idle;
     };
+    const auto start = Clock::now();
+    std::size_t looks = 0;
+    std::optional<Clock::time_point> next_look = start + kSecondLooks[0];
     resolver.introduce();
     std::array<pollfd, 2> fds{};
     fds[0] = {shared.stop_fd.get(), POLLIN, 0};
     fds[1] = {shared.door->ready_fd(), POLLIN, 0};
     for (;;) {
         publish(true);
-        if (::poll(fds.data(), fds.size(), -1) < 0 && errno != EINTR)
+        if (::poll(fds.data(), fds.size(), next_look ? milliseconds_until(*next_look) : -1) < 0 &&
+            errno != EINTR)
             throw std::system_error(errno, std::generic_category(), "poll");
         if (fds[0].revents != 0) return;
         publish(false);
-        // A full ring: there may be more.
-        while (resolver.step() == LT_MAX_MISSES)
+        if (next_look && Clock::now() >= *next_look) {
+            next_look.reset();
+            if (looks < kSecondLooks.size() && ++looks < kSecondLooks.size())
+                next_look = start + kSecondLooks.at(looks);
+            resolver.introduce();
+        }
+        // A full ring: there may be more, and some were lost.
+        while (resolver.step() == LT_MAX_MISSES) {
             if (::poll(fds.data(), 1, 0) > 0) return;
+            if (!next_look) next_look = Clock::now() + kAfterFull;
+        }
     }
 }
 

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "truth.h"
 
+#include <sys/utsname.h>
+
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <sstream>
 #include <string>
@@ -50,8 +54,8 @@ bool has_two_lives(const Line& line) {
     return line.text("prog") == "exec-chain";
 }
 
-/// On PREEMPT_RT spinlocks sleep. A thread adds its counts to its process's in release_task(), and may
-/// wait for such a lock once more on its way out: a sleep that no total of the kernel has.
+/// On PREEMPT_RT spinlocks sleep. A thread adds its counts to its process's in release_task(), and
+/// may wait for such a lock once more on its way out: a sleep that no total of the kernel has.
 bool spinlocks_sleep() {
     utsname name{};
     uname(&name);
