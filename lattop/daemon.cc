@@ -64,7 +64,7 @@ std::string describe_trouble(const ResolverStats& stats) {
             std::string("rows say cannot: ") + cannot_text(static_cast<CannotCause>(i)));
     add(stats.gone, "misses of processes that had ended or may not be read");
     add(stats.stale, "lessons came too late: the program had changed or ended");
-    add(stats.full, "lessons kept in part: max_rows reached");
+    add(stats.full, "lessons refused: max_rows reached");
     add(stats.refused,
         fmt::format("lessons refused, the last one: {}", std::strerror(stats.last_error)));
     return text;

@@ -47,7 +47,7 @@ struct ResolverStats {
     std::array<std::uint64_t, static_cast<std::size_t>(CannotCause::Count)> causes{};  ///< of rows
     std::uint64_t lessons = 0;  ///< calls of LT_IOC_TEACH
     std::uint64_t stale = 0;    ///< lessons refused: the program had changed or ended
-    std::uint64_t full = 0;     ///< lessons refused in part: max_rows
+    std::uint64_t full = 0;     ///< lessons refused: max_rows
     std::uint64_t refused = 0;  ///< lessons refused otherwise
     int last_error = 0;         ///< errno of the last of those
     std::uint64_t cpu_ns = 0;   ///< the resolver's own

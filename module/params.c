@@ -3,12 +3,12 @@
  * Every parameter: default, range, one line of help. All are set at load and
  * only read afterwards; a value out of its range refuses the load.
  *
- * Memory, at most, in bytes (sizes on x86-64, trace: 32, 96 or all frames):
+ * Memory, at most, in bytes (besides up to 2 * reserve free records a pool; sizes on x86-64, trace: 32, 96 or all frames):
  *
- *	(max_tasks   + reserve) * sizeof(struct lt_task)	 ~ 0.9 KiB each
+ *	(max_tasks   + reserve) * sizeof(struct lt_task)	 ~ 0.7 KiB each
  *	(max_entries + reserve) * sizeof(struct lt_entry)	 ~ 0.4 KiB each
  *	(max_traces + 3 * reserve) * (64 + 8 * frames)		 ~ 0.3 KiB typically
- *	max_rows * 21 to 86 (tables are a quarter to three quarters full)
+ *	max_rows * 21 to 86 (tables are 3/16 to 3/4 full)
  *	+ 4 KiB for each process that has rows
  *	+ retain_exited * sizeof(struct lt_task) for processes that ended
  *	+ 1 MiB of bitmaps + 10 KiB a CPU + 8 bytes per entry for hash tables

@@ -84,7 +84,6 @@ static void finish(struct lt *lt, struct sleep *s)
 			s->entry->sleeps--;
 			better->sleeps++;
 			t->entry = better;
-			t->seeded = t->seeded && !(s->c->flags & LT_TR_COMPLETE);
 		}
 	}
 	raw_spin_unlock_irq(&s->shard->lock);

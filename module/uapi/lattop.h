@@ -388,9 +388,10 @@ enum {
  * replaces it. Tasks of that address space whose ongoing sleep stands under
  * an incomplete trace are walked again.
  *
- * Errors: EPERM (needs CAP_SYS_PTRACE in the initial user namespace), EINVAL,
- * E2BIG, EFAULT, ENOMEM, ESRCH (no such task), ESTALE, ENOSPC (max_rows: what
- * fit was kept), EOPNOTSUPP (this kernel has no MMU notifiers).
+ * Errors: EPERM (caller and opener need CAP_SYS_PTRACE in the initial user
+ * namespace, and the initial pid namespace), EINVAL, E2BIG, EFAULT, ENOMEM,
+ * ESRCH (no such task), ESTALE, ENOSPC (max_rows: nothing was kept),
+ * EOPNOTSUPP (this kernel has no MMU notifiers).
  */
 struct lt_teach {
 	__u32 size;
