@@ -7,6 +7,8 @@ KERNEL  ?= 6.1
 # What make test-all runs, and how many guests at a time
 KERNELS ?= $(shell awk '!/^\#/ && NF { print $$1 }' tests/vm/kernels)
 JOBS    ?= 2
+# --again: what failed is run once more, alone
+SUITEFLAGS ?=
 # Which cases of tests/vm/cases: 'hook-* sleep-pipe' for some
 CASES   ?= *
 release := $(shell uname -r)
@@ -32,7 +34,7 @@ run: ## install what is missing, build, open lattop: here, or in a guest
 
 test: unit sanitizers ## unit tests, sanitizers, the guest suite on 6.1
 	@packaging/setup vm test
-	@tests/vm/suite --jobs $(JOBS) --case '$(CASES)' $(KERNEL)
+	@tests/vm/suite --jobs $(JOBS) $(SUITEFLAGS) --case '$(CASES)' $(KERNEL)
 
 unit: build ## unit tests
 	@ctest --preset dev
@@ -43,7 +45,7 @@ sanitizers: build/asan/build.ninja build/tsan/build.ninja ## unit tests under th
 
 test-all: build ## the guest suite on every kernel of tests/vm/kernels (KERNELS='...', CASES='...' for some)
 	@packaging/setup vm test
-	@tests/vm/suite --jobs $(JOBS) --case '$(CASES)' $(KERNELS)
+	@tests/vm/suite --jobs $(JOBS) $(SUITEFLAGS) --case '$(CASES)' $(KERNELS)
 
 check: unit ## build, unit tests, quick lint: under a minute
 	@packaging/setup vm lint
