@@ -32,8 +32,9 @@ build/%/build.ninja: CMakeLists.txt CMakePresets.json
 run: ## install what is missing, build, open lattop: here, or in a guest
 	@packaging/run
 
-test: unit sanitizers ## unit tests, sanitizers, the guest suite on 6.1
+test: unit sanitizers ## unit tests, sanitizers, the screen in tmux, the guest suite on 6.1
 	@packaging/setup vm test
+	@ctest --preset term
 	@tests/vm/suite --jobs $(JOBS) $(SUITEFLAGS) --case '$(CASES)' $(KERNEL)
 
 unit: build ## unit tests
