@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Where a blocked thread stands now, by libunwind, without stopping it and
-// without the module, which may tell more where it is loaded. Called by `lattop stack` and, for the pane of the live
-// screen, by NameFinder.
+// without the module, which may tell more where it is loaded. Called by `lattop stack` and, for the
+// pane of the live screen, by NameFinder.
 #pragma once
 
 #include <cstdint>

@@ -43,8 +43,7 @@ LiveNames NameFinder::walk(const NameRequest& request) {
     }
     if (!unwinder_) unwinder_.emplace();
     code->allow_refresh();
-    const LiveStack stack =
-        live_stack("/proc", task.tgid, task.pid, *code, *unwinder_, registers_);
+    const LiveStack stack = live_stack("/proc", task.tgid, task.pid, *code, *unwinder_, registers_);
     live.end = why_none(stack.state);
     if (stack.state != LiveStack::State::Blocked) return live;
     for (const LiveFrame& frame : stack.walk.frames)
