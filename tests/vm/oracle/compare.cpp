@@ -6,17 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <cstdlib>
 #include <set>
 
 namespace oracle {
 namespace {
-
-// A debug kernel is ten times slower
-int64_t slowness() {
-    static const char* kernel = std::getenv("LATTOP_KERNEL");
-    return kernel && std::string_view(kernel) == "debug" ? 10 : 1;
-}
 
 // What a skipped reading of the kernel's clock hides: some 10 us as a rule, and at most a tick, as
 // kernels without full preemption may get to their schedule() late
