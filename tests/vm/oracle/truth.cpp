@@ -94,10 +94,15 @@ void check_times(const Line& line, Report& report) {
         const bool both = !kernel_sums_are_exact();
         const int64_t measured = line.number("blocked_ns") + (both ? line.number("runq_ns") : 0);
         const int64_t ours = blocked + (both ? line.number("l_runq_ns") : 0);
-        report.time(both ? "blocked time and run-queue delay (measured by the program)"
-                         : "blocked time (measured by the program)",
-                    line.who(), ours, measured, both ? switches : sleeps,
-                    both ? off_cpu_slack(preemptions) : Slack{});
+        if (both && report.host_noise())
+            report.time_at_least("blocked time and run-queue delay (measured by the program)",
+                                 line.who(), ours, measured, switches, off_cpu_slack(preemptions));
+        else if (both)
+            report.time("blocked time and run-queue delay (measured by the program)", line.who(),
+                        ours, measured, switches, off_cpu_slack(preemptions));
+        else
+            report.time("blocked time (measured by the program)", line.who(), ours, measured,
+                        sleeps);
     }
     KernelCounters counters;
     counters.fair = line.number("policy") == 0 || line.number("policy") == 3;
