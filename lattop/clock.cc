@@ -8,6 +8,8 @@
 #include <ctime>
 #include <thread>
 
+#include "unwind/nanoseconds.h"
+
 namespace lattop {
 
 Clock::Time SystemClock::now() const {
@@ -25,11 +27,7 @@ std::uint64_t SystemClock::realtime_ns() const {
 }
 
 std::uint64_t SystemClock::cpu_ns() const {
-    constexpr std::uint64_t kSecond = 1'000'000'000;
-    std::timespec now{};
-    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return static_cast<std::uint64_t>(now.tv_sec) * kSecond +
-           static_cast<std::uint64_t>(now.tv_nsec);
+    return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 std::string SystemClock::local_time() const {

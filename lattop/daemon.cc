@@ -42,13 +42,14 @@ void say(const std::string& text) {
 
 }  // namespace
 
-std::string describe(const ResolverStats& stats) {
+std::string describe(const ResolverWorker::State& state) {
+    const ResolverStats& stats = state.stats;
     return fmt::format(
         "{} misses, {} stacks walked, {} frames, {} rows taught ({} at first sight); {} files, {} "
         "processes held; "
         "{:.1f} ms of CPU\n",
         stats.misses, stats.walks, stats.frames, stats.rows, stats.inherited, stats.files,
-        stats.processes, static_cast<double>(stats.cpu_ns) / kNsPerMs);
+        stats.processes, static_cast<double>(state.cpu_ns) / kNsPerMs);
 }
 
 std::string describe_trouble(const ResolverStats& stats) {
@@ -82,12 +83,12 @@ void run_daemon(const DaemonOptions& options) {
         const ResolverWorker::State state = worker.state();
         if (!state.running) throw Error("the resolver failed: " + state.failure);
         const bool news = state.stats.walks != said;
-        if (options.verbose && news) say(describe(state.stats));
+        if (options.verbose && news) say(describe(state));
         end = end || (options.once && state.idle && !news);
         said = state.stats.walks;
     }
-    const ResolverStats stats = worker.state().stats;
-    say("lattop daemon: " + describe(stats) + describe_trouble(stats));
+    const ResolverWorker::State state = worker.state();
+    say("lattop daemon: " + describe(state) + describe_trouble(state.stats));
 }
 
 }  // namespace lattop

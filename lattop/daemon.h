@@ -7,6 +7,7 @@
 #include <string>
 
 #include "lattop/resolver.h"
+#include "lattop/resolver_worker.h"
 
 namespace lattop {
 
@@ -19,7 +20,7 @@ struct DaemonOptions {
 void run_daemon(const DaemonOptions& options);
 
 /// One line about what a resolver did.
-std::string describe(const ResolverStats& stats);
+std::string describe(const ResolverWorker::State& state);
 
 /// What stood in its way, a line each; "" for nothing.
 std::string describe_trouble(const ResolverStats& stats);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <ctime>
 
 namespace lattop {
 namespace {
@@ -23,14 +22,6 @@ constexpr std::size_t kIntroduced = LT_MAX_MISSES / 8;
 
 /// Tasks of a process that a lesson is tried with: one may have ended.
 constexpr std::size_t kMaxPupils = 4;
-
-std::uint64_t thread_cpu_ns() {
-    constexpr std::uint64_t kSecond = 1'000'000'000;
-    timespec now{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<std::uint64_t>(now.tv_sec) * kSecond +
-           static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 lt_uframe frame_of(const lt_miss& miss) {
     lt_uframe frame{};
@@ -52,26 +43,20 @@ Resolver::Resolver(ResolverDoor& door, const ResolverLimits& limits, std::string
       doubts_(kMaxDoubts) {}
 
 std::size_t Resolver::step() {
-    const std::uint64_t start_ns = thread_cpu_ns();
     const std::vector<lt_miss> misses = door_.take();
     stats_.misses += misses.size();
     resolve(misses);
-    stats_.cpu_ns += thread_cpu_ns() - start_ns;
     return misses.size();
 }
 
 std::size_t Resolver::introduce() {
-    const std::uint64_t start_ns = thread_cpu_ns();
     const std::vector<lt_miss> sleepers = door_.sleepers();
-    stats_.cpu_ns += thread_cpu_ns() - start_ns;
     // Behind each lesson the module walks the sleepers again and misses more. For most of them
     // there is no other time, so its ring must have room.
     for (std::size_t i = 0; i < sleepers.size(); i += kIntroduced) {
         const auto first = sleepers.begin() + static_cast<std::ptrdiff_t>(i);
         const auto count = static_cast<std::ptrdiff_t>(std::min(kIntroduced, sleepers.size() - i));
-        const std::uint64_t batch_ns = thread_cpu_ns();
         resolve({first, first + count});
-        stats_.cpu_ns += thread_cpu_ns() - batch_ns;
         step();
     }
     return sleepers.size();

@@ -35,7 +35,7 @@ struct ResolverLimits {
     std::size_t step_frames = 65536;                  ///< walked in one step
 };
 
-/// What a resolver has done since it began. Sums; times in ns.
+/// What a resolver has done since it began. Sums.
 struct ResolverStats {
     std::uint64_t misses = 0;  ///< taken from the module
     std::uint64_t gone = 0;    ///< of them: the process had ended, or may not be read
@@ -50,7 +50,6 @@ struct ResolverStats {
     std::uint64_t full = 0;     ///< lessons refused: max_rows
     std::uint64_t refused = 0;  ///< lessons refused otherwise
     int last_error = 0;         ///< errno of the last of those
-    std::uint64_t cpu_ns = 0;   ///< the resolver's own
     std::size_t files = 0;      ///< held now
     std::size_t processes = 0;  ///< held now
 };

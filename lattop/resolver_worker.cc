@@ -11,25 +11,20 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstdint>
-#include <ctime>
 #include <exception>
 #include <optional>
 #include <system_error>
 #include <utility>
 
 #include "lattop/source/error.h"
+#include "unwind/background_thread.h"
+#include "unwind/nanoseconds.h"
 
 namespace lattop {
 namespace {
 
 using namespace std::chrono_literals;
-
-/// How long the end of the program waits for a step under way.
-constexpr std::chrono::milliseconds kPatience{200};
-
-constexpr std::uint64_t kSecondNs = 1'000'000'000;
 
 using Clock = std::chrono::steady_clock;
 
@@ -40,13 +35,6 @@ constexpr std::array<std::chrono::seconds, 3> kSecondLooks{1s, 3s, 9s};
 
 /// How soon after the ring was full.
 constexpr std::chrono::seconds kAfterFull{2};
-
-/// Signals are the main thread's.
-void block_signals() {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
-}
 
 /// For poll: rounded up, never negative.
 int milliseconds_until(Clock::time_point time) {
@@ -68,23 +56,13 @@ ResolverWorker::ResolverWorker(std::unique_ptr<ResolverDoor> door, const Resolve
 ResolverWorker::~ResolverWorker() {
     ::eventfd_write(shared_->stop_fd.get(), 1);
     std::unique_lock lock(shared_->lock);
-    const bool stopped =
-        shared_->changed.wait_for(lock, kPatience, [this] { return shared_->stopped; });
-    lock.unlock();
-    if (stopped)
-        thread_.join();
-    else
-        thread_.detach();
+    join_or_leave(thread_, lock, shared_->changed, shared_->stopped);
 }
 
 ResolverWorker::State ResolverWorker::state() const {
     const std::lock_guard lock(shared_->lock);
     State state = shared_->state;
-    // Its clock and not its sums, which are published behind long steps.
-    timespec now{};
-    if (state.running && shared_->cpu_clock && ::clock_gettime(*shared_->cpu_clock, &now) == 0)
-        state.stats.cpu_ns = static_cast<std::uint64_t>(now.tv_sec) * kSecondNs +
-                             static_cast<std::uint64_t>(now.tv_nsec);
+    if (state.running && shared_->cpu_clock) state.cpu_ns = clock_ns(*shared_->cpu_clock);
     return state;
 }
 
@@ -96,8 +74,8 @@ void ResolverWorker::resolve_until_stopped(Shared& shared) {
         shared.state.idle = idle;
     };
     const auto start = Clock::now();
-    std::size_t looks = 0;
-    std::optional<Clock::time_point> next_look = start + kSecondLooks[0];
+    const auto* look = kSecondLooks.begin();
+    std::optional<Clock::time_point> next_look = start + *look++;
     resolver.introduce();
     std::array<pollfd, 2> fds{};
     fds[0] = {shared.stop_fd.get(), POLLIN, 0};
@@ -111,8 +89,7 @@ void ResolverWorker::resolve_until_stopped(Shared& shared) {
         publish(false);
         if (next_look && Clock::now() >= *next_look) {
             next_look.reset();
-            if (looks < kSecondLooks.size() && ++looks < kSecondLooks.size())
-                next_look = start + kSecondLooks.at(looks);
+            if (look != kSecondLooks.end()) next_look = start + *look++;
             resolver.introduce();
         }
         // A full ring: there may be more, and some were lost.
@@ -138,6 +115,7 @@ void ResolverWorker::work(const std::shared_ptr<Shared>& shared) {
     }
     const std::lock_guard lock(shared->lock);
     shared->state.running = false;
+    shared->state.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     shared->state.failure = std::move(failure);
     shared->stopped = true;
     shared->changed.notify_all();
@@ -150,7 +128,7 @@ LearningState WorkerLearning::state() const {
     state.why = worker.failure;
     state.misses = worker.stats.misses;
     state.rows = worker.stats.rows;
-    state.cpu_ns = worker.stats.cpu_ns;
+    state.cpu_ns = worker.cpu_ns;
     return state;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <ctime>
 #include <memory>
 #include <mutex>
@@ -24,6 +25,7 @@ public:
     /// What the thread is doing, for the screen.
     struct State {
         ResolverStats stats;
+        std::uint64_t cpu_ns = 0;  ///< the thread's
         bool running = true;
         bool idle = false;    ///< who slept is introduced, what was missed is resolved
         std::string failure;  ///< why it no longer runs

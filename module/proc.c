@@ -21,6 +21,7 @@
 #include "compat/proc.h"
 #include "rows.h"
 #include "snapshot.h"
+#include "user_args.h"
 
 struct reader {
 	struct mutex mutex;
@@ -118,14 +119,10 @@ static bool valid(const struct lt_query *q)
 static int set_query(struct reader *r, const void __user *from)
 {
 	struct lt_request new = {};
-	u32 size;
 	int err;
 
-	if (get_user(size, (const u32 __user *)from))
-		return -EFAULT;
-	if (size < offsetofend(struct lt_query, min_blocked_ns) || size > PAGE_SIZE)
-		return -EINVAL;
-	err = copy_struct_from_user(&new.query, sizeof(new.query), from, size);
+	err = lt_copy_args(&new.query, sizeof(new.query),
+			   offsetofend(struct lt_query, min_blocked_ns), from);
 	if (err)
 		return err;
 	if (!valid(&new.query))
@@ -175,16 +172,11 @@ static int take_misses(struct lt *lt, struct file *file, void __user *arg)
 {
 	struct lt_misses q;
 	struct lt_miss *misses;
-	u32 size;
 	int err;
 
 	if (!lt_may_resolve(file))
 		return -EPERM;
-	if (get_user(size, (const u32 __user *)arg))
-		return -EFAULT;
-	if (size < offsetofend(struct lt_misses, spare) || size > PAGE_SIZE)
-		return -EINVAL;
-	err = copy_struct_from_user(&q, sizeof(q), arg, size);
+	err = lt_copy_args(&q, sizeof(q), offsetofend(struct lt_misses, spare), arg);
 	if (err)
 		return err;
 	if (q.n > LT_MAX_MISSES || q.spare)

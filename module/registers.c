@@ -11,8 +11,6 @@
  */
 #include <linux/err.h>
 #include <linux/fs.h>
-#include <linux/pid.h>
-#include <linux/rcupdate.h>
 #include <linux/sched/task.h>
 #include <linux/uaccess.h>
 
@@ -20,6 +18,7 @@
 #include "lattop.h"
 #include "rows.h"
 #include "security.h"
+#include "user_args.h"
 
 /* shard->lock held */
 static bool asleep(struct lt_shard *shard, struct task_struct *p)
@@ -62,40 +61,23 @@ out:
 	return err;
 }
 
-static struct task_struct *find_task(u32 pid)
-{
-	struct task_struct *p;
-
-	rcu_read_lock();
-	p = pid_task(find_vpid(pid), PIDTYPE_PID);
-	if (p)
-		get_task_struct(p);
-	rcu_read_unlock();
-	return p;
-}
-
 long lt_registers(struct lt *lt, struct file *file, void __user *arg)
 {
 	struct lt_regs regs;
 	struct task_struct *p;
-	u32 size;
 	int err;
 
 	if (!lt_may_resolve(file))
 		return -EPERM;
-	if (get_user(size, (const u32 __user *)arg))
-		return -EFAULT;
-	if (size < offsetofend(struct lt_regs, bp) || size > PAGE_SIZE)
-		return -EINVAL;
-	err = copy_struct_from_user(&regs, sizeof(regs), arg, size);
+	err = lt_copy_args(&regs, sizeof(regs), offsetofend(struct lt_regs, bp), arg);
 	if (err)
 		return err;
-	p = find_task(regs.pid);
+	p = lt_get_task(regs.pid);
 	if (!p)
 		return -ESRCH;
 	err = read_registers(lt, p, &regs);
 	put_task_struct(p);
 	if (err)
 		return err;
-	return copy_to_user(arg, &regs, min_t(u32, size, sizeof(regs))) ? -EFAULT : 0;
+	return copy_to_user(arg, &regs, min_t(u32, regs.size, sizeof(regs))) ? -EFAULT : 0;
 }

@@ -8,8 +8,6 @@
 #include <linux/err.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
-#include <linux/pid.h>
-#include <linux/rcupdate.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
@@ -19,6 +17,7 @@
 #include "lattop.h"
 #include "rows.h"
 #include "security.h"
+#include "user_args.h"
 
 struct lesson {
 	struct lt_teach teach;
@@ -52,14 +51,9 @@ static bool valid(const struct lesson *l)
 static int read_lesson(struct lesson *l, const void __user *from)
 {
 	struct lt_teach *t = &l->teach;
-	u32 size;
 	int err;
 
-	if (get_user(size, (const u32 __user *)from))
-		return -EFAULT;
-	if (size < offsetofend(struct lt_teach, ranges) || size > PAGE_SIZE)
-		return -EINVAL;
-	err = copy_struct_from_user(t, sizeof(*t), from, size);
+	err = lt_copy_args(t, sizeof(*t), offsetofend(struct lt_teach, ranges), from);
 	if (err)
 		return err;
 	if (!t->n_rows || !t->n_ranges || t->spare)
@@ -83,16 +77,12 @@ static int read_lesson(struct lesson *l, const void __user *from)
 
 static struct task_struct *find_task(const struct lt_teach *t)
 {
-	struct task_struct *p;
+	struct task_struct *p = lt_get_task(t->pid);
 
-	rcu_read_lock();
-	p = pid_task(find_vpid(t->pid), PIDTYPE_PID);
-	if (p && p->start_boottime == t->start_ns)
-		get_task_struct(p);
-	else
-		p = NULL;
-	rcu_read_unlock();
-	return p;
+	if (!p || p->start_boottime == t->start_ns)
+		return p;
+	put_task_struct(p);
+	return NULL;
 }
 
 /* The rows go to p's address space if the program is still the one they are for. */

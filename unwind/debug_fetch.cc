@@ -4,18 +4,14 @@
 #include "unwind/debug_fetch.h"
 
 #include <fmt/format.h>
-#include <pthread.h>
 
-#include <chrono>
-#include <csignal>
 #include <exception>
 #include <utility>
 
+#include "unwind/background_thread.h"
+
 namespace lattop {
 namespace {
-
-/// How long the end of the program waits for a server.
-constexpr std::chrono::milliseconds kPatience{200};
 
 /// Answers remembered, and files asked for and not yet fetched. What finds no
 /// room is asked for again by whoever looks at it next.
@@ -33,19 +29,11 @@ DebugFetch::~DebugFetch() {
     std::unique_lock lock(shared_->lock);
     shared_->stop = true;
     shared_->changed.notify_all();
-    const bool stopped =
-        shared_->changed.wait_for(lock, kPatience, [this] { return shared_->stopped; });
-    lock.unlock();
-    if (stopped)
-        thread_.join();
-    else
-        thread_.detach();
+    join_or_leave(thread_, lock, shared_->changed, shared_->stopped);
 }
 
 void DebugFetch::work(const std::shared_ptr<Shared>& shared) {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    block_signals();
     const FetchProgress progress = [&](long done, long bytes) {
         const std::lock_guard lock(shared->lock);
         shared->done = done;

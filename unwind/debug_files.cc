@@ -28,7 +28,7 @@ std::string folder_of(const std::string& path) {
 }
 
 /// CRC-32 as .gnu_debuglink has it (IEEE 802.3, reflected, 0xedb88320).
-std::array<std::uint32_t, 256> crc_table() {
+constexpr std::array<std::uint32_t, 256> crc_table() {
     std::array<std::uint32_t, 256> table{};
     for (std::uint32_t i = 0; i < table.size(); ++i) {
         std::uint32_t value = i;
@@ -42,7 +42,7 @@ std::array<std::uint32_t, 256> crc_table() {
 bool has_crc(const UniqueFd& fd, std::uint32_t wanted) {
     struct stat info {};
     if (::fstat(fd.get(), &info) != 0 || info.st_size > kMaxLinked) return false;
-    const auto table = crc_table();
+    static constexpr auto table = crc_table();
     std::uint32_t crc = ~0U;
     std::vector<unsigned char> chunk(std::size_t{1} << 16);
     off_t at = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// See demangle_rust.h. The v0 mangling is a prefix code: one letter says what
+// See demangle_rust.h: its v0 half. The v0 mangling is a prefix code: one letter says what
 // follows, so the name is read once from left to right and printed meanwhile.
 // Back references (B) go to an earlier place and may nest so that a short name
 // would print for ever: depth and length of the output are bounded.
@@ -426,28 +426,6 @@ private:
     bool failed_ = false;
 };
 
-/// What an escape between two '$' stands for; "" where it is none.
-std::string unescape(std::string_view code) {
-    struct Escape {
-        std::string_view code, text;
-    };
-    static constexpr std::array<Escape, 9> kEscapes = {{{"SP", "@"},
-                                                        {"BP", "*"},
-                                                        {"RF", "&"},
-                                                        {"LT", "<"},
-                                                        {"GT", ">"},
-                                                        {"LP", "("},
-                                                        {"RP", ")"},
-                                                        {"C", ","},
-                                                        {"u20", " "}}};
-    for (const Escape& escape : kEscapes)
-        if (escape.code == code) return std::string(escape.text);
-    // "u7e": a character by its number; printable ASCII only.
-    if (code.size() != 3 || code.front() != 'u' || !is_hex(code.substr(1))) return "";
-    const int value = std::stoi(std::string(code.substr(1)), nullptr, 16);
-    return value > ' ' && value < 0x7f ? std::string(1, static_cast<char>(value)) : "";
-}
-
 }  // namespace
 
 std::optional<std::string> demangle_rust_v0(std::string_view name) {
@@ -457,38 +435,6 @@ std::optional<std::string> demangle_rust_v0(std::string_view name) {
     name = name.substr(0, name.find_first_of(".$"));
     if (name.empty() || !is_upper(name.front())) return std::nullopt;
     return V0(name).run();
-}
-
-std::string demangle_rust_legacy(std::string name) {
-    constexpr std::size_t kHash = 16;
-    constexpr std::string_view kMark = "::h";
-    if (name.size() < kHash + kMark.size()) return name;
-    const std::size_t end = name.size() - kHash - kMark.size();
-    const std::string_view tail = std::string_view(name).substr(end);
-    if (!tail.starts_with(kMark) || !is_hex(tail.substr(kMark.size()))) return name;
-    std::string result;
-    for (std::size_t i = 0; i < end;) {
-        // An identifier that begins with an escape has a '_' before it.
-        const bool begins = i == 0 || name[i - 1] == ':';
-        if (begins && name[i] == '_' && name[i + 1] == '$') ++i;
-        if (name[i] == '$') {
-            const std::size_t close = name.find('$', i + 1);
-            const std::string text =
-                close < end ? unescape(std::string_view(name).substr(i + 1, close - i - 1)) : "";
-            if (!text.empty()) {
-                result += text;
-                i = close + 1;
-                continue;
-            }
-        }
-        if (name.compare(i, 2, "..") == 0) {
-            result += "::";
-            i += 2;
-            continue;
-        }
-        result += name[i++];
-    }
-    return result;
 }
 
 }  // namespace lattop

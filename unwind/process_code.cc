@@ -14,6 +14,8 @@
 #include <string_view>
 #include <utility>
 
+#include "unwind/nanoseconds.h"
+
 namespace lattop {
 namespace {
 
@@ -30,11 +32,6 @@ constexpr std::uint64_t kMaxFrameBytes = std::uint64_t{1} << 20;
 constexpr std::size_t kLeastFileCost = 16384;
 
 constexpr std::uint64_t kMixer = 0x9e3779b97f4a7c15U;
-
-std::int64_t nanoseconds(const timespec& time) {
-    constexpr std::int64_t kSecond = 1'000'000'000;
-    return time.tv_sec * kSecond + time.tv_nsec;
-}
 
 bool same_mapping(const Mapping& a, const Mapping& b) {
     return a.start == b.start && a.end == b.end && a.offset == b.offset && a.device == b.device &&

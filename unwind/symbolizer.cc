@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "unwind/demangle.h"
+#include "unwind/nanoseconds.h"
 
 namespace lattop {
 namespace {
@@ -157,9 +158,8 @@ ElfImage* Symbolizer::open_image(const Mapping& mapping, File& file, const Proce
     UniqueFd fd = files.open_mapping(mapping);
     struct stat info {};
     if (!fd || ::fstat(fd.get(), &info) != 0) return nullptr;
-    constexpr std::int64_t kSecond = 1'000'000'000;
     const ImageId id{info.st_dev, info.st_ino, static_cast<std::uint64_t>(info.st_size),
-                     info.st_mtim.tv_sec * kSecond + info.st_mtim.tv_nsec};
+                     nanoseconds(info.st_mtim)};
     file.image = id;
     if (const auto* known = images_.find(id)) return known->get();
     return keep(file, id, ElfImage::from_file(std::move(fd)));

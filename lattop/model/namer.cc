@@ -7,20 +7,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <system_error>
 #include <utility>
 
 #include "lattop/model/name_finder.h"
+#include "unwind/background_thread.h"
 
 namespace lattop {
-namespace {
-
-/// How long the end of the program waits for a lookup under way.
-constexpr std::chrono::milliseconds kPatience{200};
-
-}  // namespace
-
 InlineNamer::InlineNamer(std::shared_ptr<DebugFetch> fetch)
     : finder_(std::make_unique<NameFinder>(std::move(fetch))) {}
 InlineNamer::~InlineNamer() = default;
@@ -45,13 +38,7 @@ WorkerNamer::~WorkerNamer() {
     std::unique_lock lock(shared_->lock);
     shared_->stop = true;
     shared_->changed.notify_all();
-    const bool stopped =
-        shared_->changed.wait_for(lock, kPatience, [this] { return shared_->stopped; });
-    lock.unlock();
-    if (stopped)
-        thread_.join();
-    else
-        thread_.detach();
+    join_or_leave(thread_, lock, shared_->changed, shared_->stopped);
 }
 
 void WorkerNamer::work(const std::shared_ptr<Shared>& shared,

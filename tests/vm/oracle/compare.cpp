@@ -115,10 +115,7 @@ void compare_times(const Sample& base, const Sample& now, bool is_new, Report& r
         const char* what = "blocked time and run-queue delay (what is left of the wall clock)";
         const Slack slack = is_new ? Slack{birth_slack_ns, birth_slack_ns} : Slack{};
         // The CPU time of the task that a skipped reading hides another's wait behind is too much
-        if (report.host_noise())
-            report.time_at_least(what, now.name, blocked + waited, wall - exec, switches, slack);
-        else
-            report.time(what, now.name, blocked + waited, wall - exec, switches, slack);
+        report.time_or_noise(what, now.name, blocked + waited, wall - exec, switches, slack);
     }
 }
 
@@ -154,10 +151,8 @@ void compare_run_queue(const std::string& who, int64_t ours_ns, int64_t theirs_n
     if (report.host_noise()) slack.more_ns += interrupt_ns * static_cast<int64_t>(switches);
     if (!kernel_sums_are_exact())
         report.time_at_most("run-queue delay", who, ours_ns, theirs_ns, switches, slack);
-    else if (report.host_noise())
-        report.time_at_least("run-queue delay", who, ours_ns, theirs_ns, switches, slack);
     else
-        report.time("run-queue delay", who, ours_ns, theirs_ns, switches, slack);
+        report.time_or_noise("run-queue delay", who, ours_ns, theirs_ns, switches, slack);
 }
 
 Slack off_cpu_slack(uint64_t preemptions) {

@@ -99,6 +99,14 @@ void Report::time_at_most(const std::string& what, const std::string& who, int64
              static_cast<double>(theirs_ns - ours_ns));
 }
 
+void Report::time_or_noise(const std::string& what, const std::string& who, int64_t ours_ns,
+                           int64_t theirs_ns, uint64_t events, Slack slack) {
+    if (tolerance_.host_noise)
+        time_at_least(what, who, ours_ns, theirs_ns, events, slack);
+    else
+        time(what, who, ours_ns, theirs_ns, events, slack);
+}
+
 bool Report::conclude() const {
     for (const auto& [what, worst] : worst_) {
         const double share = worst.theirs_ns ? 100.0 * static_cast<double>(worst.deviation_ns) /

@@ -52,6 +52,10 @@ public:
     void time_at_most(const std::string& what, const std::string& who, int64_t ours_ns,
                       int64_t theirs_ns, uint64_t events, Slack slack = {});
 
+    /// The same where the host's noise can only add to ours: a lower bound then, else exact.
+    void time_or_noise(const std::string& what, const std::string& who, int64_t ours_ns,
+                       int64_t theirs_ns, uint64_t events, Slack slack = {});
+
     /// Adds what another one found.
     void absorb(const Report& other);
 

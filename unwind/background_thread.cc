@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See background_thread.h.
+#include "unwind/background_thread.h"
+
+#include <pthread.h>
+
+#include <chrono>
+#include <csignal>
+
+namespace lattop {
+namespace {
+
+constexpr std::chrono::milliseconds kPatience{200};
+
+}  // namespace
+
+void block_signals() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
+}
+
+void join_or_leave(std::thread& thread, std::unique_lock<std::mutex>& lock,
+                   std::condition_variable& changed, const bool& stopped) {
+    const bool ended = changed.wait_for(lock, kPatience, [&] { return stopped; });
+    lock.unlock();
+    if (ended)
+        thread.join();
+    else
+        thread.detach();
+}
+
+}  // namespace lattop
