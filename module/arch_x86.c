@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What depends on the architecture, x86-64: registers, the user stack by frame
- * pointer, the kernel stack of a task that is not current. Called by capture.c.
+ * pointer, the kernel stack of a task that is asleep or was stopped by a kprobe.
+ * Called by capture.c.
  * A port replaces this file.
  */
 #ifndef CONFIG_X86_64
@@ -107,13 +108,14 @@ int lt_arch_syscall(struct task_struct *p)
 	return syscall_get_nr(p, task_pt_regs(p));
 }
 
-/* p is asleep, off every CPU, and cannot leave meanwhile. */
-unsigned int lt_arch_stack_asleep(struct task_struct *p, unsigned long *frames, unsigned int max)
+/* From regs of current; without: p is asleep, off every CPU, and cannot leave meanwhile. */
+unsigned int lt_arch_stack_kernel(struct task_struct *p, struct pt_regs *regs, unsigned long *frames,
+				  unsigned int max)
 {
 	struct unwind_state state;
 	unsigned int n = 0;
 
-	for (unwind_start(&state, p, NULL, NULL); !unwind_done(&state) && n < max;
+	for (unwind_start(&state, p, regs, NULL); !unwind_done(&state) && n < max;
 	     unwind_next_frame(&state)) {
 		unsigned long addr = unwind_get_return_address(&state);
 

@@ -5,9 +5,11 @@
  * lt_capture_asleep at load, for a task that is asleep (seed.c says why its
  * stack holds still).
  *
- * A kernel stack seen from a hook begins with the hook, what called it and
- * __schedule. Those frames differ by hook and kernel and say nothing: the
- * trace begins with __schedule's caller. Where __schedule lies is asked of
+ * A kernel stack seen from a tracepoint begins with the hook, what called it and
+ * __schedule; from a kprobe it is unwound from where that stopped the sleeper,
+ * as no unwinder finds its way out of an optimized one. The frames down to
+ * __schedule differ by hook and kernel and say nothing: the trace begins with
+ * __schedule's caller. Where __schedule lies is asked of
  * kprobes once, at load; a kernel that will not say gets untrimmed traces.
  */
 #include <linux/kallsyms.h>
@@ -79,7 +81,10 @@ void lt_capture_current(struct lt *lt, struct lt_capture *c)
 	c->flags = 0;
 	c->nr_user = 0;
 	c->syscall = -1;
-	n = stack_trace_save(c->frames, LT_SKIP_FRAMES + lt->kernel_depth + 1, 0);
+	if (c->regs)
+		n = lt_arch_stack_kernel(current, c->regs, c->frames, LT_SKIP_FRAMES + lt->kernel_depth + 1);
+	else
+		n = stack_trace_save(c->frames, LT_SKIP_FRAMES + lt->kernel_depth + 1, 0);
 	trim(lt, c, n);
 	if (unlikely(c->flags & LT_TR_KERNEL_CUT))
 		lt_lose(lt, LT_LOST_kernel_cut);
@@ -101,7 +106,7 @@ void lt_capture_asleep(struct lt *lt, struct lt_capture *c, struct task_struct *
 	c->flags = LT_TR_SEEDED;
 	c->nr_user = 0;
 	c->syscall = -1;
-	n = lt_arch_stack_asleep(p, c->frames, LT_SKIP_FRAMES + lt->kernel_depth + 1);
+	n = lt_arch_stack_kernel(p, NULL, c->frames, LT_SKIP_FRAMES + lt->kernel_depth + 1);
 	trim(lt, c, n);
 	if (lt_compat_no_user(p) || p->in_execve) {
 		c->flags |= LT_TR_NO_USER | LT_TR_COMPLETE;

@@ -80,6 +80,7 @@ static int on_dequeue(struct kprobe *kp, struct pt_regs *regs)
 	struct lt *lt = lt_kprobe_owner(kp);
 	struct task_struct *p = (void *)regs_get_kernel_argument(regs, 1);
 	int flags = regs_get_kernel_argument(regs, 2);
+	unsigned long ip = instruction_pointer(regs);
 	struct lt_capture *c;
 	unsigned int state;
 	u64 now;
@@ -93,7 +94,12 @@ static int on_dequeue(struct kprobe *kp, struct pt_regs *regs)
 	if (!state || state & TASK_DEAD)
 		return 0;
 	now = lt_clock();
+	/* There the unwinder knows its way, not a byte further on, where an int3 leaves it */
+	instruction_pointer_set(regs, (unsigned long)kp->addr);
+	c->regs = regs;
 	lt_sleep_begin(lt, p, state, now);
+	c->regs = NULL;
+	instruction_pointer_set(regs, ip);
 	c->sleeper = p;
 	c->cost_ns = lt_clock() - now;
 	return 0;

@@ -94,6 +94,7 @@ struct lt_capture {
 	u32 flags;
 	const struct task_struct *sleeper;	/* hook_sets.c: who blocked on this CPU last, */
 	u64 cost_ns;				/* and what the hook for that took */
+	struct pt_regs *regs;			/* where a kprobe stopped the sleeper; else NULL */
 	unsigned long frames[LT_SKIP_FRAMES + LT_KERNEL_DEPTH_MAX + 1 + LT_USER_DEPTH_MAX];
 };
 
@@ -338,7 +339,8 @@ void lt_capture_exit(struct lt *lt);
 struct lt_uframe;
 void lt_arch_user_frame(struct task_struct *p, struct lt_uframe *f, u32 *flags);
 int lt_arch_read_word(void *unused, u64 address, u64 *word);
-unsigned int lt_arch_stack_asleep(struct task_struct *p, unsigned long *frames, unsigned int max);
+unsigned int lt_arch_stack_kernel(struct task_struct *p, struct pt_regs *regs, unsigned long *frames,
+				  unsigned int max);
 unsigned int lt_arch_stack_user(unsigned long *frames, unsigned int max, u32 *flags);
 int lt_arch_syscall(struct task_struct *p);
 
