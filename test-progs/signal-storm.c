@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-static _Atomic int done;
+static _Atomic int begun, done;
 
 static void ignore(int signal) {
     (void)signal;
@@ -19,6 +19,7 @@ static void* sleep_through(void* unused) {
     struct truth truth;
 
     truth_begin(&truth, "signalled");
+    atomic_store(&begun, 1);
     while (!atomic_load(&done))
         nanosleep(&ms, NULL);
     truth_end(&truth, TRUTH_UNKNOWN);
@@ -33,6 +34,8 @@ int main(int argc, char** argv) {
     truth_will("send %ld signals to a thread that sleeps 1 ms at a time", signals);
     truth_need(sigaction(SIGUSR1, &action, NULL), "sigaction");
     truth_need0(pthread_create(&thread, NULL, sleep_through, NULL), "pthread_create");
+    while (!atomic_load(&begun))
+        truth_sleep_us(1000);
     for (long i = 0; i < signals; i++) {
         truth_need0(pthread_kill(thread, SIGUSR1), "pthread_kill");
         if (i % 16 == 0) truth_sleep_us(300);

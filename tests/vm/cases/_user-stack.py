@@ -80,6 +80,11 @@ def share(tasks, minimum, *comms):
     return failed
 
 
+def at_spinlock(trace):
+    """PREEMPT_RT: not where the program sleeps, but in a spinlock of the kernel's on the way there."""
+    return any(frame["sym"] in ("rt_spin_lock", "rt_read_lock", "rt_write_lock") for frame in trace["kernel"])
+
+
 def sites(tasks, tgid, *wanted):
     """Threads of a process sleep at these functions, often enough to be judged, each thread under so many traces a site."""
     failed, judged = 0, 0
@@ -89,7 +94,7 @@ def sites(tasks, tgid, *wanted):
         counts = collections.defaultdict(list)
         for trace in task["traces"]:
             for function in wanted[::2]:
-                if function in names(trace):
+                if function in names(trace) and not at_spinlock(trace):
                     counts[function].append((trace["sleeps"], trace["complete"]))
         for function, most in zip(wanted[::2], map(int, wanted[1::2])):
             print(f"{task['pid']} {function}: (sleeps, complete) of each trace: {counts[function]}")
