@@ -74,7 +74,7 @@ vm: build ## a command in a guest: make vm KERNEL=6.1 CMD='...'; without CMD a s
 	@packaging/setup vm
 	@tests/vm/run --kernel $(KERNEL) $(VMFLAGS) $(if $(CMD),-- sh -c '$(subst ','\'',$(value CMD))')
 
-lint: build ## every linter: W=1, sparse, checkpatch, cppcheck, clang-tidy, clang-format, shellcheck
+lint: build ## every linter: W=1, sparse, what hooks call, checkpatch, cppcheck, clang-tidy, clang-format, shellcheck
 	@packaging/setup vm lint
 	@packaging/lint
 

@@ -19,6 +19,7 @@
 
 #include "compat/eventfd.h"
 #include "lattop.h"
+#include "row_pack.h"
 #include "rows.h"
 
 enum { RECENT_SHIFT = 27 };	/* 2^27 ns = 134 ms */
@@ -54,7 +55,7 @@ void lt_miss(struct lt *lt, struct task_struct *p, const struct lt_uframe *f)
 	raw_spin_lock_irqsave(&lt->miss_lock, flags);
 	if (lt->miss_nr == LT_MAX_MISSES) {
 		lt_lose(lt, LT_LOST_miss_full);
-	} else if (!handed_out(lt, (unsigned long)p->mm ^ (f->pc << 1 | !!f->exact))) {
+	} else if (!handed_out(lt, (unsigned long)p->mm ^ lt_row_key(f->pc, f->exact))) {
 		m = &lt->misses[(lt->miss_first + lt->miss_nr++) % LT_MAX_MISSES];
 		m->pid = p->pid;
 		m->tgid = p->tgid;

@@ -24,7 +24,7 @@ enum {
 
 static inline __u64 lt_row_key(__u64 pc, __u32 exact)
 {
-	return pc << 1 | !!exact;
+	return pc << 1 | (exact ? 1 : 0);
 }
 
 static inline __u64 lt_row_pack(const struct lt_row *r)

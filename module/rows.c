@@ -82,6 +82,7 @@ static bool find_row(const struct lt_space *space, u64 key, struct lt_row *row)
 		goto out;
 	mask = (1U << table->bits) - 1;
 	i = hash_64(key, table->bits);
+	/* with put_row's release: whoever sees a key sees its how */
 	while ((seen = smp_load_acquire(&table->rows[i].key)) && seen != key)
 		i = (i + 1) & mask;
 	if (seen)
@@ -173,6 +174,7 @@ static void put_row(struct table *table, u64 key, u64 how)
 	WRITE_ONCE(table->rows[i].how, how);
 	if (table->rows[i].key)
 		return;
+	/* the key last: find_row's acquire */
 	smp_store_release(&table->rows[i].key, key);
 	table->nr++;
 }

@@ -24,7 +24,8 @@ static const char * const kind_names[] = {
 static void header(const struct lt_snapshot *s, struct lt_buffer *out)
 {
 	static const char * const lost_names[] = {
-#define LT_LOST_NAME(name, text) [LT_LOST_##name] = #name,
+#define LT_LOST_NAME(name, text)	\
+		[LT_LOST_##name] = #name,
 		LT_LOST_LIST(LT_LOST_NAME)
 #undef LT_LOST_NAME
 	};

@@ -42,13 +42,13 @@ constexpr std::array<std::uint32_t, 256> crc_table() {
 bool has_crc(const UniqueFd& fd, std::uint32_t wanted) {
     struct stat info {};
     if (::fstat(fd.get(), &info) != 0 || info.st_size > kMaxLinked) return false;
-    static constexpr auto table = crc_table();
+    static constexpr auto kTable = crc_table();
     std::uint32_t crc = ~0U;
     std::vector<unsigned char> chunk(std::size_t{1} << 16);
     off_t at = 0;
     for (ssize_t n = 0; (n = ::pread(fd.get(), chunk.data(), chunk.size(), at)) > 0; at += n)
         for (ssize_t i = 0; i < n; ++i)
-            crc = table.at((crc ^ chunk[static_cast<std::size_t>(i)]) & 0xff) ^ crc >> 8;
+            crc = kTable.at((crc ^ chunk[static_cast<std::size_t>(i)]) & 0xff) ^ crc >> 8;
     return at == info.st_size && ~crc == wanted;
 }
 

@@ -44,7 +44,7 @@ public:
     /// The next record. Throws FormatError behind the last one.
     Record next() {
         if (done()) throw FormatError(what_ + ": read behind the last record");
-        Record record;
+        Record record{};
         std::memcpy(&record, bytes_.data() + std::size_t{index_} * record_bytes_, sizeof(record));
         ++index_;
         return record;
