@@ -4,10 +4,10 @@
 # names in comms. The suite kills what is left when the case ends.
 bin=$(echo /usr/lib/postgresql/*/bin)
 [ -x "$bin/postgres" ] || fail "PostgreSQL is not installed"
-need python3 perl pgbench redis-server redis-benchmark setpriv cxx-workers
+need python3 perl pgbench redis-server redis-cli setpriv cxx-workers
 chmod 755 "$TMPDIR"
 # Their names, as ps -C takes them
-comms=(python3 perl bash cxx-workers redis-server redis-benchmark postgres pgbench)
+comms=(python3 perl bash cxx-workers redis-server redis-cli postgres pgbench)
 
 python3 -c '
 import threading, time, queue
@@ -36,7 +36,8 @@ for _ in {1..600}; do as_postgres pg_isready -q && break; sleep 0.1; done
 as_postgres psql -q -c "create table t (id int primary key, n int); insert into t select i, 0 from generate_series(1, 100) i"
 echo "update t set n = n + 1 where id = 1 + (random() * 99)::int" >"$TMPDIR/db/script"
 as_postgres pgbench -n -c 4 -j 2 -T 600 -f "$TMPDIR/db/script" >/dev/null 2>&1 &
-redis-benchmark -s "$TMPDIR/redis.sock" -q -l -c 10 --threads 2 -t set,get >/dev/null 2>&1 &
+for _ in 1 2 3 4; do redis-cli -s "$TMPDIR/redis.sock" -r -1 -i 0.003 set key value >/dev/null 2>&1 & done
+command -v nginx >/dev/null || echo "not here: nginx"
 if command -v nginx >/dev/null; then
     comms+=(nginx)
     printf 'pid %s;\nerror_log stderr;\nworker_processes 2;\nevents {}\nhttp { access_log off; server { listen unix:%s; root %s; } }\n' \
@@ -45,6 +46,7 @@ if command -v nginx >/dev/null; then
     perl -MIO::Socket::UNIX -e 'while (1) { my $s = IO::Socket::UNIX->new($ARGV[0]) or select(undef, undef, undef, 0.1), next;
         print $s "GET /GPL-2 HTTP/1.0\r\n\r\n"; 1 while <$s> }' "$TMPDIR/nginx.sock" &
 fi
+command -v node >/dev/null || echo "not here: node"
 if command -v node >/dev/null; then
     comms+=(node)
     node -e '
