@@ -11,12 +11,15 @@ JOBS    ?= 2
 SUITEFLAGS ?=
 # Which cases of tests/vm/cases: 'hook-* sleep-pipe' for some
 CASES   ?= *
+# What make bench measures on
+BENCH_KERNELS ?= 5.10 6.1 6.12 7.2
+BENCHFLAGS ?=
 release := $(shell uname -r)
 
 .DEFAULT_GOAL := all
 # Steps inside a target run in order, and each uses every core
 .NOTPARALLEL:
-.PHONY: all build run test unit sanitizers test-all check fuzz load unload install uninstall vm lint format clean help
+.PHONY: all build run test unit sanitizers test-all check bench fuzz load unload install uninstall vm lint format clean help
 
 all: build ## build lattop, and the module when this kernel's headers are here
 	@if [ -e /lib/modules/$(release)/build/Makefile ]; then packaging/module build; \
@@ -51,6 +54,11 @@ test-all: build ## the guest suite on every kernel of tests/vm/kernels (KERNELS=
 check: unit ## build, unit tests, quick lint: under a minute
 	@packaging/setup vm lint
 	@packaging/lint --quick
+
+bench: build/release/build.ninja ## instructions a sleep costs with lattop, on BENCH_KERNELS (BENCHFLAGS=--check, --write)
+	@packaging/setup vm test
+	@cmake --build --preset release
+	@LATTOP_PRESET=release tests/bench/bench $(BENCHFLAGS) $(BENCH_KERNELS)
 
 fuzz: ## fuzz what reads bytes of others, a minute in all (SECS=10 for each)
 	@packaging/setup build fuzz

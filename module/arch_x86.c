@@ -43,12 +43,6 @@ static bool read_frame(unsigned long fp, bool compat, struct frame *f)
 	       !__get_user(f->ret, (unsigned long __user *)fp + 1);
 }
 
-/* A word of current's memory, in a hook: page faults are disabled. */
-int lt_arch_read_word(void *unused, u64 address, u64 *word)
-{
-	return address < TASK_SIZE_MAX - sizeof(*word) && !__get_user(*word, (u64 __user *)address);
-}
-
 /* Where p entered the kernel. p is current, or asleep and cannot leave meanwhile. */
 void lt_arch_user_frame(struct task_struct *p, struct lt_uframe *f, u32 *flags)
 {

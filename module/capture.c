@@ -63,8 +63,7 @@ static void capture_user(struct lt *lt, struct lt_capture *c)
 	lt_arch_user_frame(current, &f, &c->flags);
 	pagefault_disable();
 	if (space && !(c->flags & LT_TR_COMPAT))
-		c->nr_user = lt_rows_walk(space, &f, frames, lt->user_depth, &c->flags,
-					  lt_arch_read_word, NULL);
+		c->nr_user = lt_rows_walk_current(space, &f, frames, lt->user_depth, &c->flags);
 	else
 		c->nr_user = lt_arch_stack_user(frames, lt->user_depth, &c->flags);
 	pagefault_enable();

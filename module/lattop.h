@@ -338,7 +338,6 @@ void lt_capture_exit(struct lt *lt);
 /* arch_x86.c */
 struct lt_uframe;
 void lt_arch_user_frame(struct task_struct *p, struct lt_uframe *f, u32 *flags);
-int lt_arch_read_word(void *unused, u64 address, u64 *word);
 unsigned int lt_arch_stack_kernel(struct task_struct *p, struct pt_regs *regs, unsigned long *frames,
 				  unsigned int max);
 unsigned int lt_arch_stack_user(unsigned long *frames, unsigned int max, u32 *flags);

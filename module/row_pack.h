@@ -12,7 +12,7 @@
 #ifndef LATTOP_ROW_PACK_H
 #define LATTOP_ROW_PACK_H
 
-#include "uapi/lattop.h"
+#include "row_step.h"
 
 enum {
 	LT_PACK_FLAGS	= LT_ROW_FLAGS & ~LT_ROW_EXACT,	/* that one is in the key */
@@ -22,7 +22,7 @@ enum {
 	LT_PACK_BITS	= 26,
 };
 
-static inline __u64 lt_row_key(__u64 pc, __u32 exact)
+static LT_ROW_INLINE __u64 lt_row_key(__u64 pc, __u32 exact)
 {
 	return pc << 1 | (exact ? 1 : 0);
 }
@@ -36,7 +36,7 @@ static inline __u64 lt_row_pack(const struct lt_row *r)
 }
 
 /* All of *r but its pc and LT_ROW_EXACT, which are in the key. */
-static inline void lt_row_unpack(__u64 how, struct lt_row *r)
+static LT_ROW_INLINE void lt_row_unpack(__u64 how, struct lt_row *r)
 {
 	r->cfa_offset = (__s32)((__s64)how >> LT_PACK_CFA);
 	r->bp_offset = (__s32)((__s64)(how << LT_PACK_BITS) >> LT_PACK_CFA);

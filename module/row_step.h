@@ -35,10 +35,13 @@ enum {
 	LT_UC_PC	= 168,
 };
 
+/* In hooks all of a walk is one function: calls cost more than the work, and may not be made while user memory is open. */
+#define LT_ROW_INLINE inline __attribute__((always_inline))
+
 /* Reads 8 bytes of the thread's memory; 0 when they are not there. */
 typedef int (*lt_read_word)(void *memory, __u64 address, __u64 *word);
 
-static inline enum lt_step lt_signal_step(const struct lt_row *row, struct lt_uframe *f,
+static LT_ROW_INLINE enum lt_step lt_signal_step(const struct lt_row *row, struct lt_uframe *f,
 					  lt_read_word read, void *memory)
 {
 	__u64 uc = f->sp + (__s64)row->cfa_offset;
@@ -54,7 +57,7 @@ static inline enum lt_step lt_signal_step(const struct lt_row *row, struct lt_uf
 }
 
 /* On anything but LT_STEP_OK, *f is as it was. */
-static inline enum lt_step lt_row_step(const struct lt_row *row, struct lt_uframe *f,
+static LT_ROW_INLINE enum lt_step lt_row_step(const struct lt_row *row, struct lt_uframe *f,
 				       lt_read_word read, void *memory)
 {
 	struct lt_uframe up = { .bp = f->bp };

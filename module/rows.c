@@ -26,6 +26,7 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
+#include "arch_x86.h"
 #include "lattop.h"
 #include "params.h"
 #include "row_pack.h"
@@ -70,26 +71,34 @@ static struct hlist_head *bucket(struct lt *lt, struct mm_struct *mm)
 /* --- lookup and walk: hooks --- */
 
 /* A table always has empty places, so the search ends. */
-static bool find_row(const struct lt_space *space, u64 key, struct lt_row *row)
+static __always_inline bool find_row(const struct table *table, u64 key, struct lt_row *row)
 {
-	const struct table *table;
-	u32 mask, i;
-	u64 seen = 0;
+	u32 mask = (1U << table->bits) - 1, i = hash_64(key, table->bits);
+	u64 seen;
 
-	rcu_read_lock();
-	table = rcu_dereference(space->table);
-	if (!table)
-		goto out;
-	mask = (1U << table->bits) - 1;
-	i = hash_64(key, table->bits);
-	/* with put_row's release: whoever sees a key sees its how */
 	while ((seen = smp_load_acquire(&table->rows[i].key)) && seen != key)
 		i = (i + 1) & mask;
 	if (seen)
 		lt_row_unpack(READ_ONCE(table->rows[i].how), row);
-out:
-	rcu_read_unlock();
 	return seen;
+}
+
+static bool find_row_of(const void *of, u64 key, struct lt_row *row)
+{
+	const struct lt_space *space = of;
+	const struct table *table;
+	bool found;
+
+	rcu_read_lock();
+	table = rcu_dereference(space->table);
+	found = table && find_row(table, key, row);
+	rcu_read_unlock();
+	return found;
+}
+
+static __always_inline bool find_row_in(const void *table, u64 key, struct lt_row *row)
+{
+	return find_row(table, key, row);
 }
 
 struct lt_space *lt_space_find(struct lt *lt, struct mm_struct *mm)
@@ -102,7 +111,7 @@ struct lt_space *lt_space_find(struct lt *lt, struct mm_struct *mm)
 	return NULL;
 }
 
-static u32 why(enum lt_step step)
+static __always_inline u32 why(enum lt_step step)
 {
 	switch (step) {
 	case LT_STEP_END:
@@ -114,23 +123,23 @@ static u32 why(enum lt_step step)
 	}
 }
 
-unsigned int lt_rows_walk(struct lt_space *space, struct lt_uframe *f, unsigned long *frames,
-			  unsigned int max, u32 *flags, lt_read_word read, void *memory)
+/* From *f up, by rows that find() finds in rows and words that read() reads: inlined, with both, for each use. */
+static __always_inline unsigned int
+walk(struct lt_uframe *f, unsigned long *frames, unsigned int max, u32 *flags,
+     bool (*find)(const void *rows, u64 key, struct lt_row *row), const void *rows,
+     lt_read_word read, void *memory)
 {
-	unsigned long now = jiffies;
 	enum lt_step step;
 	unsigned int n = 0;
 	struct lt_row row;
 
-	if (READ_ONCE(space->used) != now)
-		WRITE_ONCE(space->used, now);
 	for (;;) {
 		if (n == max) {
 			*flags |= LT_TR_USER_CUT;
 			return n;
 		}
 		frames[n++] = f->pc;
-		if (!find_row(space, lt_row_key(f->pc, f->exact), &row)) {
+		if (!find(rows, lt_row_key(f->pc, f->exact), &row)) {
 			*flags |= LT_TR_MISS;
 			return n;
 		}
@@ -142,6 +151,45 @@ unsigned int lt_rows_walk(struct lt_space *space, struct lt_uframe *f, unsigned 
 			return n;
 		}
 	}
+}
+
+static void touch(struct lt_space *space)
+{
+	unsigned long now = jiffies;
+
+	if (READ_ONCE(space->used) != now)
+		WRITE_ONCE(space->used, now);
+}
+
+unsigned int lt_rows_walk(struct lt_space *space, struct lt_uframe *f, unsigned long *frames,
+			  unsigned int max, u32 *flags, lt_read_word read, void *memory)
+{
+	touch(space);
+	return walk(f, frames, max, flags, find_row_of, space, read, memory);
+}
+
+unsigned int lt_rows_walk_current(struct lt_space *space, struct lt_uframe *f,
+				  unsigned long *frames, unsigned int max, u32 *flags)
+{
+	struct lt_uframe at = *f;	/* in registers, as *f need not be */
+	const struct table *table;
+	unsigned int n = 0;
+	u32 found = 0;
+
+	touch(space);
+	rcu_read_lock();
+	table = rcu_dereference(space->table);
+	if (table && lt_arch_open_user()) {
+		n = walk(&at, frames, max, &found, find_row_in, table, lt_arch_read_word, NULL);
+		lt_arch_close_user();
+	} else if (max) {
+		frames[n++] = at.pc;
+		found = LT_TR_MISS;
+	}
+	rcu_read_unlock();
+	*f = at;
+	*flags |= found;
+	return n;
 }
 
 /* --- tables: spaces_lock held --- */
@@ -476,6 +524,12 @@ struct lt_space *lt_space_find(struct lt *lt, struct mm_struct *mm)
 
 unsigned int lt_rows_walk(struct lt_space *space, struct lt_uframe *f, unsigned long *frames,
 			  unsigned int max, u32 *flags, lt_read_word read, void *memory)
+{
+	return 0;
+}
+
+unsigned int lt_rows_walk_current(struct lt_space *space, struct lt_uframe *f,
+				  unsigned long *frames, unsigned int max, u32 *flags)
 {
 	return 0;
 }

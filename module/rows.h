@@ -31,6 +31,10 @@ struct lt_space *lt_space_find(struct lt *lt, struct mm_struct *mm);
 unsigned int lt_rows_walk(struct lt_space *space, struct lt_uframe *f, unsigned long *frames,
 			  unsigned int max, u32 *flags, lt_read_word read, void *memory);
 
+/* The same for current in a hook, with page faults disabled. */
+unsigned int lt_rows_walk_current(struct lt_space *space, struct lt_uframe *f,
+				  unsigned long *frames, unsigned int max, u32 *flags);
+
 /* misses.c */
 void lt_miss(struct lt *lt, struct task_struct *p, const struct lt_uframe *f);
 bool lt_resolved(const struct lt *lt);

@@ -3,9 +3,11 @@
 // A C++ program with threads, built as a distribution builds: -O2, no frame
 // pointers. Workers wait for jobs on a condition variable, take turns at a
 // mutex, and nap in a job that a std::function holds. Runs until it is killed.
+// cxx-workers [THREADS]
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
+#include <cstdlib>
 #include <deque>
 #include <functional>
 #include <future>
@@ -53,10 +55,15 @@ void nap(int ms) {
 
 }  // namespace
 
-int main() {
-    std::puts("four workers nap 2 ms a job, one at a time at every third");
+int main(int argc, char** argv) {
+    const int threads = argc > 1 ? std::atoi(argv[1]) : 4;
+    if (threads < 1 || threads > 10000) {
+        std::fputs("usage: cxx-workers [THREADS]\n", stderr);
+        return 2;
+    }
+    std::printf("%d workers nap 2 ms a job, one at a time at every third\n", threads);
     std::fflush(stdout);
-    Workers workers(4);
+    Workers workers(threads);
     for (int i = 0;; ++i) {
         std::promise<void> done;
         workers.post([&done, i] {
