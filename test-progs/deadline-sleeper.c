@@ -19,9 +19,10 @@ int main(int argc, char** argv) {
     struct deadline_attr attr = {
         .size = sizeof(attr),
         .policy = SCHED_DEADLINE,
-        .runtime = 2000000,
-        .deadline = 10000000,
-        .period = 10000000,
+        /* on a debug kernel a sample takes milliseconds, and must not run out of budget each time */
+        .runtime = 20000000,
+        .deadline = 100000000,
+        .period = 100000000,
     };
     struct truth truth;
 
