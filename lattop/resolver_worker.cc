@@ -44,6 +44,13 @@ int milliseconds_until(Clock::time_point time) {
     return static_cast<int>(std::max<std::int64_t>(rest.count(), 0));
 }
 
+/// Misses are lost while it waits for a CPU, and learning is over soon; where
+/// it may not (not root), it goes on as it is.
+void hurry() {
+    constexpr int kNice = -10;
+    ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNice);
+}
+
 }  // namespace
 
 ResolverWorker::ResolverWorker(std::unique_ptr<ResolverDoor> door, const ResolverLimits& limits)
@@ -100,13 +107,6 @@ void ResolverWorker::resolve_until_stopped(Shared& shared) {
             if (!next_look) next_look = Clock::now() + kAfterFull;
         }
     }
-}
-
-/// Misses are lost while it waits for a CPU, and learning is over soon; where
-/// it may not (not root), it goes on as it is.
-void hurry() {
-    constexpr int kNice = -10;
-    ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNice);
 }
 
 void ResolverWorker::work(const std::shared_ptr<Shared>& shared) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Reading current's memory in a hook, by rows.c: page faults are disabled, and
+ * Reading current's memory in a hook, by row_walk.c: page faults are disabled, and
  * all reads of a walk are done in one window, in which user memory is open to
  * the kernel and no function may be called. A port replaces this file.
  */

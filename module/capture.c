@@ -75,15 +75,15 @@ static void capture_user(struct lt *lt, struct lt_capture *c)
 
 void lt_capture_current(struct lt *lt, struct lt_capture *c)
 {
-	unsigned int n;
+	unsigned int n, max = LT_SKIP_FRAMES + lt->kernel_depth + 1;
 
 	c->flags = 0;
 	c->nr_user = 0;
 	c->syscall = -1;
 	if (c->regs)
-		n = lt_arch_stack_kernel(current, c->regs, c->frames, LT_SKIP_FRAMES + lt->kernel_depth + 1);
+		n = lt_arch_stack_kernel(current, c->regs, c->frames, max);
 	else
-		n = stack_trace_save(c->frames, LT_SKIP_FRAMES + lt->kernel_depth + 1, 0);
+		n = stack_trace_save(c->frames, max, 0);
 	trim(lt, c, n);
 	if (unlikely(c->flags & LT_TR_KERNEL_CUT))
 		lt_lose(lt, LT_LOST_kernel_cut);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Learned rows: (address space, pc) -> how to reach the caller, and the walk by
- * them. Taught in process context (teach.c), looked up in hooks (capture.c).
+ * Learned rows: (address space, pc) -> how to reach the caller. Taught in
+ * process context (teach.c); row_walk.c walks by them, in hooks too.
  *
  *	lt->spaces, by mm  ->  struct lt_space  ->  open-addressed table of rows
  *
@@ -20,188 +20,30 @@
  * max_rows bounds the rows of all spaces. At the limit the space that was used
  * longest ago gives way.
  */
-#include <linux/hash.h>
 #include <linux/mm.h>
-#include <linux/mmu_notifier.h>
-#include <linux/rcupdate.h>
 #include <linux/slab.h>
 
-#include "arch_x86.h"
 #include "lattop.h"
 #include "params.h"
-#include "row_pack.h"
 #include "rows.h"
 
 #ifdef CONFIG_MMU_NOTIFIER
 
-enum {
-	MIN_TABLE_BITS	= 6,
-	MAX_RANGES	= 256,	/* of one space; more are merged into their neighbours */
-};
+#include "row_space.h"
 
-struct packed_row {
-	u64 key, how;	/* row_pack.h; key 0: an empty place */
-};
-
-struct table {
-	struct rcu_head rcu;
-	u32 bits;
-	u32 nr;
-	struct packed_row rows[];
-};
-
-struct lt_space {
-	struct hlist_node node;			/* lt->spaces; spaces_lock, RCU */
-	struct list_head dead_node;		/* lt->dead_spaces; spaces_lock */
-	struct rcu_head rcu;
-	struct lt *lt;
-	struct mm_struct *mm;			/* compared, never followed */
-	struct table __rcu *table;		/* spaces_lock */
-	struct mmu_notifier notifier;
-	unsigned long used;			/* jiffies of the last walk */
-	u32 n_ranges;				/* spaces_lock */
-	struct lt_row_range ranges[MAX_RANGES];
-};
-
-static struct hlist_head *bucket(struct lt *lt, struct mm_struct *mm)
-{
-	return &lt->spaces[hash_ptr(mm, LT_SPACE_HASH_BITS)];
-}
-
-/* --- lookup and walk: hooks --- */
-
-/* A table always has empty places, so the search ends. */
-static __always_inline bool find_row(const struct table *table, u64 key, struct lt_row *row)
-{
-	u32 mask = (1U << table->bits) - 1, i = hash_64(key, table->bits);
-	u64 seen;
-
-	while ((seen = smp_load_acquire(&table->rows[i].key)) && seen != key)
-		i = (i + 1) & mask;
-	if (seen)
-		lt_row_unpack(READ_ONCE(table->rows[i].how), row);
-	return seen;
-}
-
-static bool find_row_of(const void *of, u64 key, struct lt_row *row)
-{
-	const struct lt_space *space = of;
-	const struct table *table;
-	bool found;
-
-	rcu_read_lock();
-	table = rcu_dereference(space->table);
-	found = table && find_row(table, key, row);
-	rcu_read_unlock();
-	return found;
-}
-
-static __always_inline bool find_row_in(const void *table, u64 key, struct lt_row *row)
-{
-	return find_row(table, key, row);
-}
-
-struct lt_space *lt_space_find(struct lt *lt, struct mm_struct *mm)
-{
-	struct lt_space *s;
-
-	hlist_for_each_entry_rcu(s, bucket(lt, mm), node)
-		if (s->mm == mm)
-			return s;
-	return NULL;
-}
-
-static __always_inline u32 why(enum lt_step step)
-{
-	switch (step) {
-	case LT_STEP_END:
-		return LT_TR_COMPLETE;
-	case LT_STEP_CANNOT:
-		return LT_TR_CANNOT;
-	default:
-		return LT_TR_USER_FAULT;
-	}
-}
-
-/* From *f up, by rows that find() finds in rows and words that read() reads: inlined, with both, for each use. */
-static __always_inline unsigned int
-walk(struct lt_uframe *f, unsigned long *frames, unsigned int max, u32 *flags,
-     bool (*find)(const void *rows, u64 key, struct lt_row *row), const void *rows,
-     lt_read_word read, void *memory)
-{
-	enum lt_step step;
-	unsigned int n = 0;
-	struct lt_row row;
-
-	for (;;) {
-		if (n == max) {
-			*flags |= LT_TR_USER_CUT;
-			return n;
-		}
-		frames[n++] = f->pc;
-		if (!find(rows, lt_row_key(f->pc, f->exact), &row)) {
-			*flags |= LT_TR_MISS;
-			return n;
-		}
-		step = lt_row_step(&row, f, read, memory);
-		if (step == LT_STEP_OK && !f->pc)
-			step = LT_STEP_END;	/* a return address of 0 ends a stack */
-		if (step != LT_STEP_OK) {
-			*flags |= why(step);
-			return n;
-		}
-	}
-}
-
-static void touch(struct lt_space *space)
-{
-	unsigned long now = jiffies;
-
-	if (READ_ONCE(space->used) != now)
-		WRITE_ONCE(space->used, now);
-}
-
-unsigned int lt_rows_walk(struct lt_space *space, struct lt_uframe *f, unsigned long *frames,
-			  unsigned int max, u32 *flags, lt_read_word read, void *memory)
-{
-	touch(space);
-	return walk(f, frames, max, flags, find_row_of, space, read, memory);
-}
-
-unsigned int lt_rows_walk_current(struct lt_space *space, struct lt_uframe *f,
-				  unsigned long *frames, unsigned int max, u32 *flags)
-{
-	struct lt_uframe at = *f;	/* in registers, as *f need not be */
-	const struct table *table;
-	unsigned int n = 0;
-	u32 found = 0;
-
-	touch(space);
-	rcu_read_lock();
-	table = rcu_dereference(space->table);
-	if (table && lt_arch_open_user()) {
-		n = walk(&at, frames, max, &found, find_row_in, table, lt_arch_read_word, NULL);
-		lt_arch_close_user();
-	} else if (max) {
-		frames[n++] = at.pc;
-		found = LT_TR_MISS;
-	}
-	rcu_read_unlock();
-	*f = at;
-	*flags |= found;
-	return n;
-}
+enum { MIN_TABLE_BITS = 6 };
 
 /* --- tables: spaces_lock held --- */
 
 static size_t table_bytes(u32 bits)
 {
-	return sizeof(struct table) + (sizeof(struct packed_row) << bits);
+	return sizeof(struct lt_row_table) + (sizeof(struct lt_packed_row) << bits);
 }
 
 static void drop_table(struct lt_space *s)
 {
-	struct table *old = rcu_dereference_protected(s->table, lockdep_is_held(&s->lt->spaces_lock));
+	struct lt_row_table *old = rcu_dereference_protected(
+		s->table, lockdep_is_held(&s->lt->spaces_lock));
 
 	if (!old)
 		return;
@@ -213,7 +55,7 @@ static void drop_table(struct lt_space *s)
 }
 
 /* There is room: at most three quarters of a table are used. */
-static void put_row(struct table *table, u64 key, u64 how)
+static void put_row(struct lt_row_table *table, u64 key, u64 how)
 {
 	u32 mask = (1U << table->bits) - 1, i = hash_64(key, table->bits);
 
@@ -227,7 +69,7 @@ static void put_row(struct table *table, u64 key, u64 how)
 	table->nr++;
 }
 
-static bool has_room(const struct table *table, u32 more)
+static bool has_room(const struct lt_row_table *table, u32 more)
 {
 	return table && table->nr + more <= (3U << table->bits) / 4;
 }
@@ -346,7 +188,7 @@ static struct lt_space *space_of(struct lt *lt, struct mm_struct *mm)
 		return ERR_PTR(err);
 	}
 	spin_lock(&lt->spaces_lock);
-	hlist_add_head_rcu(&s->node, bucket(lt, mm));
+	hlist_add_head_rcu(&s->node, lt_space_bucket(lt, mm));
 	lt->nr_spaces++;
 	spin_unlock(&lt->spaces_lock);
 	return s;
@@ -373,7 +215,7 @@ static bool evict_one(struct lt *lt, const struct lt_space *keep)
 /* Sees to room for more rows in s's table. */
 static int make_room(struct lt *lt, struct lt_space *s, u32 more)
 {
-	struct table *old, *new;
+	struct lt_row_table *old, *new;
 	u32 i, nr, bits = MIN_TABLE_BITS;
 
 	/* only teaching adds rows, under rows_mutex; an unmapping elsewhere may still drop them */
@@ -421,7 +263,7 @@ static bool ranges_mapped(struct mm_struct *mm, const struct lt_row_range *range
 static int add_rows(struct lt *lt, struct lt_space *s, const struct lt_row *rows, u32 n_rows,
 		    const struct lt_row_range *ranges, u32 n_ranges)
 {
-	struct table *table;
+	struct lt_row_table *table;
 	u32 i, before;
 	int err;
 
@@ -516,23 +358,6 @@ void lt_rows_exit(struct lt *lt)
 }
 
 #else /* the kernel cannot say when mappings go: no rows, frame pointers only */
-
-struct lt_space *lt_space_find(struct lt *lt, struct mm_struct *mm)
-{
-	return NULL;
-}
-
-unsigned int lt_rows_walk(struct lt_space *space, struct lt_uframe *f, unsigned long *frames,
-			  unsigned int max, u32 *flags, lt_read_word read, void *memory)
-{
-	return 0;
-}
-
-unsigned int lt_rows_walk_current(struct lt_space *space, struct lt_uframe *f,
-				  unsigned long *frames, unsigned int max, u32 *flags)
-{
-	return 0;
-}
 
 int lt_rows_teach(struct lt *lt, struct mm_struct *mm, const struct lt_row *rows, u32 n_rows,
 		  const struct lt_row_range *ranges, u32 n_ranges)

@@ -21,7 +21,7 @@ int lt_rows_teach(struct lt *lt, struct mm_struct *mm, const struct lt_row *rows
 void lt_rows_reap(struct lt *lt);
 u64 lt_rows_bytes(struct lt *lt);
 
-/* rows.c: in hooks for current's mm; else the caller holds a user of the mm (and RCU to find it) */
+/* row_walk.c: in hooks for current's mm; else the caller holds a user of the mm (and RCU to find it) */
 struct lt_space *lt_space_find(struct lt *lt, struct mm_struct *mm);
 
 /*

@@ -10,21 +10,12 @@
  * sleep-cycle pipe|futex|epoll DEPTH CYCLES
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <linux/futex.h>
-#include <sched.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
+
+#include "truth.h"
 
 enum side { PARENT, CHILD };
 
@@ -33,44 +24,35 @@ static int epolls[2];       /* of the reading ends */
 static uint32_t* turns;     /* futexes, by who waits; shared */
 static long cycles;
 
-__attribute__((noreturn)) static void die(const char* what) {
-    perror(what);
-    exit(1);
-}
-
-static void need(long result, const char* what) {
-    if (result < 0) die(what);
-}
-
 static void pipe_wait(enum side me) {
     char byte;
 
-    need(read(pipes[me][0], &byte, 1), "read");
+    truth_need(read(pipes[me][0], &byte, 1), "read");
 }
 
 static void pipe_wake(enum side other) {
     char byte = 0;
 
-    need(write(pipes[other][1], &byte, 1), "write");
+    truth_need(write(pipes[other][1], &byte, 1), "write");
 }
 
 static void epoll_then_read(enum side me) {
     struct epoll_event event;
 
-    need(epoll_wait(epolls[me], &event, 1, -1), "epoll_wait");
+    truth_need(epoll_wait(epolls[me], &event, 1, -1), "epoll_wait");
     pipe_wait(me);
 }
 
 static void futex_wait(enum side me) {
     while (__atomic_load_n(&turns[me], __ATOMIC_ACQUIRE) == 0)
         if (syscall(SYS_futex, &turns[me], FUTEX_WAIT, 0, NULL, NULL, 0) < 0 && errno != EAGAIN)
-            die("FUTEX_WAIT");
+            truth_die("FUTEX_WAIT");
     __atomic_store_n(&turns[me], 0, __ATOMIC_RELEASE);
 }
 
 static void futex_wake(enum side other) {
     __atomic_store_n(&turns[other], 1, __ATOMIC_RELEASE);
-    need(syscall(SYS_futex, &turns[other], FUTEX_WAKE, 1, NULL, NULL, 0), "FUTEX_WAKE");
+    truth_need(syscall(SYS_futex, &turns[other], FUTEX_WAKE, 1, NULL, NULL, 0), "FUTEX_WAKE");
 }
 
 static const struct way {
@@ -82,13 +64,6 @@ static const struct way {
     {"futex", futex_wait, futex_wake},
     {"epoll", epoll_then_read, pipe_wake},
 };
-
-static int64_t now_ns(void) {
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000000000LL + now.tv_nsec;
-}
 
 __attribute__((noinline)) static void answer(const struct way* way) {
     for (;;) {
@@ -102,14 +77,14 @@ __attribute__((noinline)) static void measure(const struct way* way) {
     char line[16];
 
     while (fgets(line, sizeof(line), stdin)) {
-        int64_t start = now_ns();
+        uint64_t start = truth_clock(CLOCK_MONOTONIC);
 
         getrusage(RUSAGE_SELF, &before);
         for (long i = 0; i < cycles; i++) {
             way->wake(CHILD);
             way->wait(PARENT);
         }
-        printf("%.1f\n", (double)(now_ns() - start) / 2 / (double)cycles);
+        printf("%.1f\n", (double)(truth_clock(CLOCK_MONOTONIC) - start) / 2 / (double)cycles);
         getrusage(RUSAGE_SELF, &after);
         if (after.ru_nvcsw - before.ru_nvcsw < cycles - cycles / 50) {
             fprintf(stderr, "sleep-cycle: %ld sleeps in %ld cycles\n",
@@ -141,7 +116,6 @@ int main(int argc, char** argv) {
     struct epoll_event readable = {.events = EPOLLIN};
     struct sched_param no_priority = {0};
     const struct way* way;
-    cpu_set_t first;
     long depth;
     pid_t child;
 
@@ -150,18 +124,16 @@ int main(int argc, char** argv) {
         return 2;
     }
     way = find_way(argv[1]);
-    CPU_ZERO(&first);
-    CPU_SET(0, &first);
-    need(sched_setaffinity(0, sizeof(first), &first), "sched_setaffinity");
-    need(sched_setscheduler(0, SCHED_BATCH, &no_priority), "sched_setscheduler");
+    truth_pin(0);
+    truth_need(sched_setscheduler(0, SCHED_BATCH, &no_priority), "sched_setscheduler");
     turns = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (turns == MAP_FAILED) die("mmap");
+    if (turns == MAP_FAILED) truth_die("mmap");
     for (int i = 0; i < 2; i++) {
-        need(pipe(pipes[i]), "pipe");
-        need(epolls[i] = epoll_create1(0), "epoll_create1");
-        need(epoll_ctl(epolls[i], EPOLL_CTL_ADD, pipes[i][0], &readable), "epoll_ctl");
+        truth_need(pipe(pipes[i]), "pipe");
+        epolls[i] = (int)truth_need(epoll_create1(0), "epoll_create1");
+        truth_need(epoll_ctl(epolls[i], EPOLL_CTL_ADD, pipes[i][0], &readable), "epoll_ctl");
     }
-    need(child = fork(), "fork");
+    child = (pid_t)truth_need(fork(), "fork");
     if (!child) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         descend(depth, way, answer);

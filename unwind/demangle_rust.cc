@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// See demangle_rust.h: its v0 half. The v0 mangling is a prefix code: one letter says what
-// follows, so the name is read once from left to right and printed meanwhile.
-// Back references (B) go to an earlier place and may nest so that a short name
-// would print for ever: depth and length of the output are bounded.
+// See demangle_rust.h: its v0 half. The v0 mangling is a prefix code: one letter
+// says what follows, so the name is read once from left to right and printed
+// meanwhile. Back references (B) go to an earlier place and may nest so that a
+// short name would print for ever: depth and length of the output are bounded.
 #include "unwind/demangle_rust.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+
+#include "unwind/hex.h"
 
 namespace lattop {
 namespace {
@@ -29,10 +31,6 @@ bool is_upper(char c) {
 }
 bool is_lower(char c) {
     return c >= 'a' && c <= 'z';
-}
-
-bool is_hex(std::string_view text) {
-    return std::ranges::all_of(text, [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); });
 }
 
 class V0 {

@@ -8,14 +8,10 @@
 #include <string_view>
 
 #include "unwind/demangle_rust.h"
+#include "unwind/hex.h"
 
 namespace lattop {
 namespace {
-
-bool is_hex(std::string_view text) {
-    return std::ranges::all_of(
-        text, [](unsigned char c) { return std::isdigit(c) != 0 || (c >= 'a' && c <= 'f'); });
-}
 
 /// What an escape between two '$' stands for; "" where it is none.
 std::string unescape(std::string_view code) {

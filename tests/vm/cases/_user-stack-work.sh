@@ -37,7 +37,6 @@ as_postgres psql -q -c "create table t (id int primary key, n int); insert into 
 echo "update t set n = n + 1 where id = 1 + (random() * 99)::int" >"$TMPDIR/db/script"
 as_postgres pgbench -n -c 4 -j 2 -T 600 -f "$TMPDIR/db/script" >/dev/null 2>&1 &
 for _ in 1 2 3 4; do redis-cli -s "$TMPDIR/redis.sock" -r -1 -i 0.003 set key value >/dev/null 2>&1 & done
-command -v nginx >/dev/null || echo "not here: nginx"
 if command -v nginx >/dev/null; then
     comms+=(nginx)
     printf 'pid %s;\nerror_log stderr;\nworker_processes 2;\nevents {}\nhttp { access_log off; server { listen unix:%s; root %s; } }\n' \
@@ -45,12 +44,15 @@ if command -v nginx >/dev/null; then
     nginx -c "$TMPDIR/nginx.conf" -g 'daemon off;' >/dev/null 2>&1 &
     perl -MIO::Socket::UNIX -e 'while (1) { my $s = IO::Socket::UNIX->new($ARGV[0]) or select(undef, undef, undef, 0.1), next;
         print $s "GET /GPL-2 HTTP/1.0\r\n\r\n"; 1 while <$s> }' "$TMPDIR/nginx.sock" &
+else
+    echo "not here: nginx"
 fi
-command -v node >/dev/null || echo "not here: node"
 if command -v node >/dev/null; then
     comms+=(node)
     node -e '
 const fs = require("fs"), lock = new Int32Array(new SharedArrayBuffer(4));
 function nap(n) { return n ? nap(n - 1) : Atomics.wait(lock, 0, 0, 5); }
 setInterval(() => { nap(8); fs.readFile("/etc/passwd", () => {}); }, 20);' &
+else
+    echo "not here: node"
 fi

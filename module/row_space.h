@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * An address space's rows as they lie in memory: what rows.c builds and
+ * row_walk.c reads without a lock. For these two files alone.
+ */
+#ifndef LATTOP_ROW_SPACE_H
+#define LATTOP_ROW_SPACE_H
+
+#include <linux/hash.h>
+#include <linux/list.h>
+#include <linux/mmu_notifier.h>
+#include <linux/rcupdate.h>
+
+#include "lattop.h"
+#include "row_pack.h"
+
+enum {
+	MAX_RANGES	= 256,	/* of one space; more are merged into their neighbours */
+};
+
+struct lt_packed_row {
+	u64 key, how;	/* row_pack.h; key 0: an empty place */
+};
+
+struct lt_row_table {
+	struct rcu_head rcu;
+	u32 bits;
+	u32 nr;
+	struct lt_packed_row rows[];
+};
+
+struct lt_space {
+	struct hlist_node node;			/* lt->spaces; spaces_lock, RCU */
+	struct list_head dead_node;		/* lt->dead_spaces; spaces_lock */
+	struct rcu_head rcu;
+	struct lt *lt;
+	struct mm_struct *mm;			/* compared, never followed */
+	struct lt_row_table __rcu *table;	/* spaces_lock */
+	struct mmu_notifier notifier;
+	unsigned long used;			/* jiffies of the last walk */
+	u32 n_ranges;				/* spaces_lock */
+	struct lt_row_range ranges[MAX_RANGES];
+};
+
+static inline struct hlist_head *lt_space_bucket(struct lt *lt, struct mm_struct *mm)
+{
+	return &lt->spaces[hash_ptr(mm, LT_SPACE_HASH_BITS)];
+}
+
+#endif
