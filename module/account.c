@@ -115,16 +115,56 @@ u64 lt_others_runq(const struct lt_others *o, u64 now)
 	return o->run_sum_ns - o->queue_sum_ns + o->queued * now - o->runq_base_ns;
 }
 
-/* p is current and on its way off the CPU, blocked with this state. */
-void lt_sleep_begin(struct lt *lt, struct task_struct *p, unsigned int state, u64 now)
+/* The entry of current's sleep, by walking what is not remembered of its stack. */
+static noinline struct lt_entry *walked_entry(struct lt *lt, struct lt_task *t,
+					      const struct lt_kframe *at, const struct lt_memo *kernel)
 {
 	struct lt_capture *c = this_cpu_ptr(lt->capture);
+	struct lt_entry *e;
+
+	lt_capture_current(lt, c, at, kernel ? lt_memo_trace(kernel) : NULL);
+	e = lt_entry_get(lt, t, c);
+	/* What comes once need not be remembered */
+	if (e->trace && e->sleeps)
+		lt_memo_learn(lt, t, e, c, kernel);
+	if (unlikely(c->flags & LT_TR_NOT_WHOLE))
+		lt_capture_lose(lt, c->flags);
+	return e;
+}
+
+/* Of every lt->recheck'th remembered trace: what the walk says. */
+static noinline struct lt_entry *rechecked_entry(struct lt *lt, struct lt_task *t,
+						 const struct lt_kframe *at, struct lt_entry *e)
+{
+	struct lt_entry *walked = walked_entry(lt, t, at, NULL);
+
+	if (walked != e && walked->trace && !(walked->trace->flags & (LT_TR_MISS | LT_TR_USER_FAULT)))
+		lt_lose(lt, LT_LOST_memo_wrong);
+	return walked;
+}
+
+static struct lt_entry *entry_of(struct lt *lt, struct lt_task *t, const struct lt_kframe *at)
+{
+	const struct lt_memo *kernel;
+	struct lt_entry *e = lt_memo_find(lt, t, at, &kernel);
+
+	if (unlikely(!e))
+		return walked_entry(lt, t, at, kernel);
+	if (unlikely(lt->recheck) && !(this_cpu_inc_return(lt->stats->matches) % lt->recheck))
+		return rechecked_entry(lt, t, at, e);
+	if (unlikely(e->trace->flags & LT_TR_NOT_WHOLE))
+		lt_capture_lose(lt, e->trace->flags);
+	return e;
+}
+
+/* p is current and on its way off the CPU, blocked with this state; *at: in whose call. */
+void lt_sleep_begin(struct lt *lt, struct task_struct *p, unsigned int state,
+		    const struct lt_kframe *at, u64 now)
+{
 	u32 pid = READ_ONCE(p->pid);
 	struct lt_shard *shard = lt_shard_of(lt, pid);
 	struct lt_task *t;
 	enum lt_lost cause;
-
-	lt_capture_current(lt, c);
 
 	raw_spin_lock(&shard->lock);
 	t = lt_task_get(lt, shard, p, pid, &cause);
@@ -135,7 +175,7 @@ void lt_sleep_begin(struct lt *lt, struct task_struct *p, unsigned int state, u6
 		}
 		t->sleep_state = state;
 		t->iowait = p->in_iowait;
-		lt_account_begin(lt, t, lt_entry_get(lt, t, c), now);
+		lt_account_begin(lt, t, entry_of(lt, t, at), now);
 		lt_task_mark_dirty(shard, t);
 	} else {
 		lt_others_sleep(lt, shard, pid, now, cause);

@@ -1,14 +1,58 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Reading current's memory in a hook, by row_walk.c: page faults are disabled, and
- * all reads of a walk are done in one window, in which user memory is open to
- * the kernel and no function may be called. A port replaces this file.
+ * What depends on the architecture, x86-64, and is a matter of a few
+ * instructions: registers of a task in the kernel, and reading current's memory
+ * in a hook (row_walk.c, memo.c). For that page faults are disabled, and all reads
+ * of a walk are done in one window, in which user memory is open to the kernel and
+ * no function may be called. A port replaces this file.
  */
 #ifndef LATTOP_ARCH_X86_H
 #define LATTOP_ARCH_X86_H
 
 #include <linux/nospec.h>
+#include <linux/ptrace.h>
+#include <linux/sched/task_stack.h>
 #include <linux/uaccess.h>
+#include <asm/syscall.h>
+
+#include "row_step.h"
+#include "shape.h"
+
+/* The end of what a task uses of its kernel stack: there it came in, from user mode. */
+static __always_inline unsigned long lt_arch_stack_top(struct task_struct *p)
+{
+	return (unsigned long)task_pt_regs(p);
+}
+
+/* Where the function this is inlined in was called, as its caller was then. */
+static __always_inline const struct lt_kframe *lt_arch_caller(struct lt_kframe *at)
+{
+	const unsigned long *frame = __builtin_frame_address(0);
+
+	at->bp = frame[0];
+	at->pc = frame[1];
+	at->sp = (unsigned long)&frame[2];
+	return at;
+}
+
+/* Where p entered the kernel. p is current, or asleep and cannot leave meanwhile. */
+static __always_inline void lt_arch_user_frame(struct task_struct *p, struct lt_uframe *f, u32 *flags)
+{
+	struct pt_regs *regs = task_pt_regs(p);
+
+	f->pc = regs->ip;
+	f->sp = regs->sp;
+	f->bp = regs->bp;
+	f->exact = LT_ROW_EXACT;
+	if (!user_64bit_mode(regs))
+		*flags |= LT_TR_COMPAT;
+}
+
+/* The system call p is in, -1 when it entered the kernel otherwise. */
+static __always_inline int lt_arch_syscall(struct task_struct *p)
+{
+	return syscall_get_nr(p, task_pt_regs(p));
+}
 
 static __always_inline bool lt_arch_open_user(void)
 {
@@ -18,6 +62,18 @@ static __always_inline bool lt_arch_open_user(void)
 static __always_inline void lt_arch_close_user(void)
 {
 	user_access_end();
+}
+
+/* Is there room for bytes of user memory above *sp? Not even speculated with otherwise. */
+static __always_inline bool lt_arch_user_room(unsigned long *sp, unsigned long bytes)
+{
+	unsigned long end = TASK_SIZE_MAX - bytes;
+
+	OPTIMIZER_HIDE_VAR(end);
+	if (*sp >= end)
+		return false;
+	*sp &= array_index_mask_nospec(*sp, end);
+	return true;
 }
 
 /* A lt_read_word. The address is what a user's stack says: nor may it be speculated with beyond user memory. */

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The trace of a sleep: kernel frames by the kernel's own unwinder, user frames
- * by arch_x86.c. lt_capture_current runs in hooks, before any lock of ours;
- * lt_capture_asleep at load, for a task that is asleep (seed.c says why its
- * stack holds still).
+ * by learned rows or frame pointers. lt_capture_current runs in hooks, with the
+ * sleeper's shard lock held; lt_capture_asleep at load, for a task that is asleep
+ * (seed.c says why its stack holds still).
  *
- * A kernel stack seen from a tracepoint begins with the hook, what called it and
- * __schedule; from a kprobe it is unwound from where that stopped the sleeper,
- * as no unwinder finds its way out of an optimized one. The frames down to
- * __schedule differ by hook and kernel and say nothing: the trace begins with
- * __schedule's caller. Where __schedule lies is asked of
- * kprobes once, at load; a kernel that will not say gets untrimmed traces.
+ * A kernel stack is unwound from where the hook was called, or where a kprobe
+ * stopped the sleeper. What lies above __schedule differs by hook and kernel
+ * and says nothing: the trace begins with __schedule's caller. Where __schedule
+ * lies is asked of kprobes once, at load; a kernel that will not say gets
+ * untrimmed traces.
  */
 #include <linux/kallsyms.h>
 #include <linux/kprobes.h>
 #include <linux/percpu.h>
-#include <linux/stacktrace.h>
 #include <linux/uaccess.h>
 
+#include "arch_x86.h"
 #include "compat/task.h"
 #include "lattop.h"
 #include "rows.h"
@@ -41,9 +40,12 @@ static void trim(struct lt *lt, struct lt_capture *c, unsigned int n)
 	}
 }
 
-static void lose_user(struct lt *lt, u32 flags)
+/* Counts what is not whole about a sleep's trace. */
+void lt_capture_lose(struct lt *lt, u32 flags)
 {
-	if (flags & LT_TR_USER_CUT)
+	if (flags & LT_TR_KERNEL_CUT)
+		lt_lose(lt, LT_LOST_kernel_cut);
+	if (flags & LT_TR_USER_CUT && lt->user_depth)
 		lt_lose(lt, LT_LOST_user_cut);
 	if (flags & LT_TR_USER_FAULT)
 		lt_lose(lt, LT_LOST_user_fault);
@@ -61,40 +63,46 @@ static void capture_user(struct lt *lt, struct lt_capture *c)
 	struct lt_uframe f;
 
 	lt_arch_user_frame(current, &f, &c->flags);
+	if (!lt->user_depth) {
+		c->flags |= LT_TR_USER_CUT;
+		c->user.known = true;
+		c->user.n_slots = 0;
+		c->user.n_pointers = 0;
+		return;
+	}
 	pagefault_disable();
 	if (space && !(c->flags & LT_TR_COMPAT))
-		c->nr_user = lt_rows_walk_current(space, &f, frames, lt->user_depth, &c->flags);
+		c->nr_user = lt_rows_walk_current(space, &f, frames, lt->user_depth, &c->flags, &c->user);
 	else
 		c->nr_user = lt_arch_stack_user(frames, lt->user_depth, &c->flags);
 	pagefault_enable();
 	if (lt_resolved(lt) && (c->flags & LT_TR_MISS || (!space && !(c->flags & LT_TR_COMPAT))))
 		lt_miss(lt, current, &f);
-	if (unlikely(!(c->flags & LT_TR_COMPLETE)))
-		lose_user(lt, c->flags);
 }
 
-void lt_capture_current(struct lt *lt, struct lt_capture *c)
+/* *at: where current's kernel stack begins; or kernel: a trace with the kernel frames it has. */
+void lt_capture_current(struct lt *lt, struct lt_capture *c, const struct lt_kframe *at,
+			const struct lt_trace *kernel)
 {
-	unsigned int n, max = LT_SKIP_FRAMES + lt->kernel_depth + 1;
-
 	c->flags = 0;
 	c->nr_user = 0;
 	c->syscall = -1;
-	if (c->regs)
-		n = lt_arch_stack_kernel(current, c->regs, c->frames, max);
-	else
-		n = stack_trace_save(c->frames, max, 0);
-	trim(lt, c, n);
-	if (unlikely(c->flags & LT_TR_KERNEL_CUT))
-		lt_lose(lt, LT_LOST_kernel_cut);
-
+	c->user.known = false;
+	if (kernel) {
+		c->first = 0;
+		c->nr_kernel = kernel->nr_kernel;
+		c->flags = kernel->flags & LT_TR_KERNEL_CUT;
+		memcpy(c->frames, kernel->frames, kernel->nr_kernel * sizeof(c->frames[0]));
+	} else {
+		trim(lt, c, lt_arch_stack_kernel(at, c->frames, LT_SKIP_FRAMES + lt->kernel_depth + 1, &c->kernel));
+	}
 	/* in execve the registers are the old program's, the memory already the new one's */
 	if (lt_compat_no_user(current) || current->in_execve) {
 		c->flags |= LT_TR_NO_USER | LT_TR_COMPLETE;
-		return;
+	} else {
+		c->syscall = lt_arch_syscall(current);
+		capture_user(lt, c);
 	}
-	c->syscall = lt_arch_syscall(current);
-	capture_user(lt, c);
 }
 
 void lt_capture_asleep(struct lt *lt, struct lt_capture *c, struct task_struct *p)
@@ -105,7 +113,7 @@ void lt_capture_asleep(struct lt *lt, struct lt_capture *c, struct task_struct *
 	c->flags = LT_TR_SEEDED;
 	c->nr_user = 0;
 	c->syscall = -1;
-	n = lt_arch_stack_kernel(p, NULL, c->frames, LT_SKIP_FRAMES + lt->kernel_depth + 1);
+	n = lt_arch_stack_asleep(p, c->frames, LT_SKIP_FRAMES + lt->kernel_depth + 1);
 	trim(lt, c, n);
 	if (lt_compat_no_user(p) || p->in_execve) {
 		c->flags |= LT_TR_NO_USER | LT_TR_COMPLETE;
@@ -143,6 +151,8 @@ static void find_schedule(struct lt *lt)
 	if (!lt->schedule_end)
 		pr_info("lattop: __schedule not found: kernel traces begin with the scheduler's own frames\n");
 }
+
+static_assert(LT_SHAPE_KERNEL >= LT_SKIP_FRAMES + LT_KERNEL_DEPTH_MAX + 1);
 
 int lt_capture_init(struct lt *lt)
 {

@@ -13,6 +13,7 @@
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 
+#include "arch_x86.h"
 #include "compat/sched_flags.h"
 #include "compat/sched_switch.h"
 #include "compat/task.h"
@@ -26,10 +27,12 @@ static bool on(const struct lt *lt)
 
 /* --- tracepoints: exact on every kernel, and cheapest --- */
 
-static void LT_COMPAT_SCHED_SWITCH(on_sched_switch)
+/* notrace: a tracer of it would put its own return address where *at is read from. */
+static notrace void LT_COMPAT_SCHED_SWITCH(on_sched_switch)
 {
 	unsigned int state = lt_compat_prev_state(prev);
 	struct lt *lt = data;
+	struct lt_kframe at;
 	u64 now;
 
 	if (!on(lt))
@@ -39,7 +42,7 @@ static void LT_COMPAT_SCHED_SWITCH(on_sched_switch)
 		if (unlikely(state & TASK_DEAD))
 			lt_task_dead(lt, prev, now);
 		else if (!preempt && state && lt_compat_task_blocked(prev))
-			lt_sleep_begin(lt, prev, state, now);
+			lt_sleep_begin(lt, prev, state, lt_arch_caller(&at), now);
 		else
 			lt_preempted(lt, prev, now);
 	}
@@ -80,7 +83,7 @@ static int on_dequeue(struct kprobe *kp, struct pt_regs *regs)
 	struct lt *lt = lt_kprobe_owner(kp);
 	struct task_struct *p = (void *)regs_get_kernel_argument(regs, 1);
 	int flags = regs_get_kernel_argument(regs, 2);
-	unsigned long ip = instruction_pointer(regs);
+	struct lt_kframe at;
 	struct lt_capture *c;
 	unsigned int state;
 	u64 now;
@@ -95,11 +98,10 @@ static int on_dequeue(struct kprobe *kp, struct pt_regs *regs)
 		return 0;
 	now = lt_clock();
 	/* There the unwinder knows its way, not a byte further on, where an int3 leaves it */
-	instruction_pointer_set(regs, (unsigned long)kp->addr);
-	c->regs = regs;
-	lt_sleep_begin(lt, p, state, now);
-	c->regs = NULL;
-	instruction_pointer_set(regs, ip);
+	at.pc = (unsigned long)kp->addr;
+	at.sp = kernel_stack_pointer(regs);
+	at.bp = frame_pointer(regs);
+	lt_sleep_begin(lt, p, state, &at, now);
 	c->sleeper = p;
 	c->cost_ns = lt_clock() - now;
 	return 0;

@@ -17,6 +17,7 @@
 #include <linux/list.h>
 #include <linux/llist.h>
 #include <linux/mutex.h>
+#include <linux/notifier.h>
 #include <linux/rbtree.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
@@ -24,6 +25,7 @@
 #include <linux/uidgid.h>
 #include <linux/workqueue.h>
 
+#include "shape.h"
 #include "uapi/lattop.h"
 
 #define LT_RELEASE "0.1.0"
@@ -41,6 +43,7 @@ enum {
 	LT_TRACE_CLASSES	= 3,
 	LT_SPACE_HASH_BITS	= 10,
 	LT_RECENT_MISSES	= 1024,
+	LT_MEMOS		= 4,	/* of a task */
 };
 
 struct task_struct;
@@ -85,7 +88,7 @@ struct lt_trace {
 	unsigned long frames[];		/* kernel, then user, innermost first */
 };
 
-/* A trace as a hook captured it, in a per-CPU buffer. */
+/* A trace as a hook captured it, and how, in a per-CPU buffer. */
 struct lt_capture {
 	u32 first;			/* frames[first] is the innermost kernel frame */
 	u16 nr_kernel;
@@ -94,7 +97,8 @@ struct lt_capture {
 	u32 flags;
 	const struct task_struct *sleeper;	/* hook_sets.c: who blocked on this CPU last, */
 	u64 cost_ns;				/* and what the hook for that took */
-	struct pt_regs *regs;			/* where a kprobe stopped the sleeper; else NULL */
+	struct lt_kshape kernel;
+	struct lt_ushape user;
 	unsigned long frames[LT_SKIP_FRAMES + LT_KERNEL_DEPTH_MAX + 1 + LT_USER_DEPTH_MAX];
 };
 
@@ -154,6 +158,8 @@ struct lt_task {
 	struct hlist_head inline_buckets[1 << LT_INLINE_BUCKET_BITS];
 	struct lt_entry other;
 
+	struct lt_memo *memo[LT_MEMOS];	/* memo.c: the one matched last in front */
+
 	struct list_head dirty_node;
 	struct list_head exited_node;	/* shard->exited; aggregates: lt->exited_lru */
 	struct llist_node wants_buckets_node;
@@ -188,6 +194,7 @@ struct lt_shard {
 
 struct lt_stats {
 	u64 lost[LT_LOST_NR];
+	u32 matches;		/* of remembered traces; only with recheck */
 };
 
 struct lt_trace_bucket_lock {
@@ -195,6 +202,8 @@ struct lt_trace_bucket_lock {
 } ____cacheline_aligned_in_smp;
 
 struct lt_hooks;
+struct lt_memo;
+struct lt_memo_draft;
 
 struct lt {
 	/* set before hooks run, constant afterwards */
@@ -227,6 +236,13 @@ struct lt {
 	struct lt_pool trace_pool[LT_TRACE_CLASSES];
 	unsigned int trace_class_frames[LT_TRACE_CLASSES];
 
+	/* remembered traces: memo.c */
+	struct lt_pool memo_pool;
+	struct lt_memo_draft __percpu *drafts;
+	struct notifier_block module_notifier;
+	u32 kernel_generation;		/* changes with the kernel's code */
+	unsigned int recheck;
+
 	/* learned rows: rows.c */
 	struct hlist_head *spaces;	/* by mm; read under RCU */
 	spinlock_t spaces_lock;		/* who is in it, their tables; taken in MMU notifiers */
@@ -234,6 +250,7 @@ struct lt {
 	struct list_head dead_spaces;
 	unsigned int nr_spaces, nr_rows, max_rows;
 	u64 row_bytes;
+	u64 row_generations;		/* handed out so far */
 
 	/* misses.c */
 	raw_spinlock_t miss_lock;
@@ -285,7 +302,8 @@ static inline u64 lt_ongoing(const struct lt_task *t, u64 now)
 }
 
 /* account.c: hook context; now: lt_clock() when the hook was entered */
-void lt_sleep_begin(struct lt *lt, struct task_struct *p, unsigned int state, u64 now);
+void lt_sleep_begin(struct lt *lt, struct task_struct *p, unsigned int state,
+		    const struct lt_kframe *at, u64 now);
 void lt_wake(struct lt *lt, struct task_struct *p);
 void lt_wake_new(struct lt *lt, struct task_struct *p);
 void lt_switch_in(struct lt *lt, struct task_struct *next, u64 now);
@@ -330,18 +348,28 @@ int lt_traces_init(struct lt *lt);
 void lt_traces_exit(struct lt *lt);
 
 /* capture.c */
-void lt_capture_current(struct lt *lt, struct lt_capture *c);
+void lt_capture_current(struct lt *lt, struct lt_capture *c, const struct lt_kframe *at,
+			const struct lt_trace *kernel);
 void lt_capture_asleep(struct lt *lt, struct lt_capture *c, struct task_struct *p);
+void lt_capture_lose(struct lt *lt, u32 flags);
 int lt_capture_init(struct lt *lt);
 void lt_capture_exit(struct lt *lt);
 
-/* arch_x86.c */
-struct lt_uframe;
-void lt_arch_user_frame(struct task_struct *p, struct lt_uframe *f, u32 *flags);
-unsigned int lt_arch_stack_kernel(struct task_struct *p, struct pt_regs *regs, unsigned long *frames,
-				  unsigned int max);
+/* arch_x86.c; the rest of what depends on the architecture is in arch_x86.h */
+unsigned int lt_arch_stack_kernel(const struct lt_kframe *at, unsigned long *frames,
+				  unsigned int max, struct lt_kshape *s);
+unsigned int lt_arch_stack_asleep(struct task_struct *p, unsigned long *frames, unsigned int max);
 unsigned int lt_arch_stack_user(unsigned long *frames, unsigned int max, u32 *flags);
-int lt_arch_syscall(struct task_struct *p);
+
+/* memo.c: shard lock held */
+struct lt_entry *lt_memo_find(struct lt *lt, struct lt_task *t, const struct lt_kframe *at,
+			      const struct lt_memo **kernel);
+const struct lt_trace *lt_memo_trace(const struct lt_memo *m);
+void lt_memo_learn(struct lt *lt, struct lt_task *t, struct lt_entry *e,
+		   const struct lt_capture *c, const struct lt_memo *kernel);
+void lt_memos_forget(struct lt *lt, struct lt_task *t);
+int lt_memos_init(struct lt *lt);
+void lt_memos_exit(struct lt *lt);
 
 /* lattree.c: lt->mutex */
 void lt_lattree_sync(struct lt *lt);

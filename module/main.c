@@ -47,6 +47,7 @@ static const struct step {
 	{ "stats",	lt_stats_init,	lt_stats_exit },
 	{ "capture",	lt_capture_init, lt_capture_exit },
 	{ "traces",	lt_traces_init,	lt_traces_exit },
+	{ "memos",	lt_memos_init,	lt_memos_exit },
 	{ "tasks",	lt_tasks_init,	lt_tasks_exit },
 	{ "exited",	lt_exited_init,	lt_exited_exit },
 	{ "ksyms",	lt_ksyms_init,	lt_ksyms_exit },

@@ -8,10 +8,11 @@
  *	(max_tasks   + reserve) * sizeof(struct lt_task)	 ~ 0.7 KiB each
  *	(max_entries + reserve) * sizeof(struct lt_entry)	 ~ 0.4 KiB each
  *	(max_traces + 3 * reserve) * (64 + 8 * frames)		 ~ 0.3 KiB typically
+ *	(max_memos + reserve) * 512
  *	max_rows * 21 to 86 (tables are 3/16 to 3/4 full)
  *	+ 4 KiB for each process that has rows
  *	+ retain_exited * sizeof(struct lt_task) for processes that ended
- *	+ 1 MiB of bitmaps + 10 KiB a CPU + 8 bytes per entry for hash tables
+ *	+ 1 MiB of bitmaps + 14 KiB a CPU + 8 bytes per entry for hash tables
  *
  * used and memory_bytes in /proc/lattop say what is really held.
  */
@@ -31,11 +32,13 @@ struct lt_params lt_params = {
 	.max_entries		= 65536,
 	.max_traces_per_task	= 512,
 	.max_rows		= 262144,
+	.max_memos		= 32768,
 	.kernel_depth		= 64,
 	.user_depth		= 127,
 	.retain_exited		= 1024,
 	.retain_s		= 60,
 	.reserve		= 1024,
+	.recheck		= 0,
 	.fail_init		= 0,
 };
 
@@ -81,11 +84,13 @@ LT_PARAM(max_traces, 1, 1 << 22, "distinct call traces (default 32768)");
 LT_PARAM(max_entries, 1, 1 << 24, "(task, trace) pairs (default 65536)");
 LT_PARAM(max_traces_per_task, 1, 1 << 12, "traces of one task, the rest under [other] (default 512)");
 LT_PARAM(max_rows, 64, 1 << 26, "learned rows for user stacks, of all processes (default 262144)");
+LT_PARAM(max_memos, 0, 1 << 24, "remembered traces, at most 4 a task; 0: walk each stack (default 32768)");
 LT_PARAM(kernel_depth, 1, LT_KERNEL_DEPTH_MAX, "kernel frames of a trace (default 64)");
 LT_PARAM(user_depth, 0, LT_USER_DEPTH_MAX, "user frames of a trace, 0 for none (default 127)");
 LT_PARAM(retain_exited, 0, 1 << 22, "exited tasks kept apart before they merge (default 1024)");
 LT_PARAM(retain_s, 0, 1 << 20, "seconds an exited task is kept apart (default 60)");
 LT_PARAM(reserve, 16, 1 << 20, "free records of each kind kept ready for hooks (default 1024)");
+LT_PARAM(recheck, 0, 1 << 20, "for tests: walk every Nth remembered trace again and compare (default 0, none)");
 LT_PARAM(fail_init, 0, 64, "for tests: make this step of loading fail (default 0, none)");
 
 static const char * const hook_names[] = {

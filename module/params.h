@@ -16,11 +16,13 @@ struct lt_params {
 	unsigned int max_entries;
 	unsigned int max_traces_per_task;
 	unsigned int max_rows;
+	unsigned int max_memos;
 	unsigned int kernel_depth;
 	unsigned int user_depth;
 	unsigned int retain_exited;
 	unsigned int retain_s;
 	unsigned int reserve;
+	unsigned int recheck;
 	unsigned int fail_init;
 };
 

@@ -14,6 +14,7 @@
 #include <linux/sched/task.h>
 #include <linux/uaccess.h>
 
+#include "arch_x86.h"
 #include "compat/task.h"
 #include "lattop.h"
 #include "rows.h"

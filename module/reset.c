@@ -45,6 +45,7 @@ static void reset_task(struct lt *lt, struct lt_task *t, struct lt_task *old, u6
 		hlist_del(&e->node);
 		t->nr_entries--;
 	}
+	lt_memos_forget(lt, t);		/* they name entries */
 	take_table(t, old);
 	t->entry = NULL;
 	t->blocked_ns = 0;

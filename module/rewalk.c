@@ -16,6 +16,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "arch_x86.h"
 #include "compat/task.h"
 #include "lattop.h"
 #include "rows.h"

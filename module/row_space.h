@@ -38,6 +38,7 @@ struct lt_space {
 	struct lt_row_table __rcu *table;	/* spaces_lock */
 	struct mmu_notifier notifier;
 	unsigned long used;			/* jiffies of the last walk */
+	u64 generation;				/* changes when a row goes or is replaced; spaces_lock */
 	u32 n_ranges;				/* spaces_lock */
 	struct lt_row_range ranges[MAX_RANGES];
 };

@@ -66,15 +66,80 @@ static __always_inline u32 why(enum lt_step step)
 	}
 }
 
-/* From *f up, by rows that find() finds in rows and words that read() reads: inlined, with both, for each use. */
+/* Where bp was loaded from, and whether the shape has that already. */
+struct bp_source {
+	u16 slot;
+	bool noted;
+};
+
+/* address in words up from sp; LT_SLOT_BP and s is not known, when it is not among those of a shape. */
+static __always_inline u16 slot_of(struct lt_ushape *s, u64 sp, u64 address)
+{
+	u64 bytes = address - sp;
+
+	if (bytes & 7 || bytes >= LT_SLOT_BP * sizeof(u64)) {
+		s->known = false;
+		return LT_SLOT_BP;
+	}
+	return bytes / sizeof(u64);
+}
+
+static __always_inline void note_pointer(struct lt_ushape *s, u64 sp, u16 slot, u64 value)
+{
+	struct lt_pointer *p = (struct lt_pointer *)s->pointer + s->n_pointers;
+	s64 distance = value - sp;
+
+	if (s->n_pointers == LT_SHAPE_POINTERS || distance != (s32)distance) {
+		s->known = false;
+		return;
+	}
+	p->slot = slot;
+	p->from_top = 0;
+	p->distance = distance;
+	s->n_pointers++;
+}
+
+/* By row from *from to *to, which is frame n; the walk began at sp. No array is indexed: UBSAN would call while user memory is open. */
+static __always_inline void note_step(struct lt_ushape *s, u64 sp, struct bp_source *bp,
+				      const struct lt_row *row, const struct lt_uframe *from,
+				      const struct lt_uframe *to, unsigned int n)
+{
+	if (row->kind == LT_ROW_SIGNAL || n >= LT_SHAPE_USER) {
+		s->known = false;
+		return;
+	}
+	if (!bp->noted && (row->kind == LT_ROW_BP || row->kind == LT_ROW_AT_BP ||
+			   row->flags & LT_ROW_BP_AT_BP)) {
+		note_pointer(s, sp, bp->slot, from->bp);
+		bp->noted = true;
+	}
+	if (row->kind == LT_ROW_AT_BP)
+		note_pointer(s, sp, slot_of(s, sp, from->bp + (s64)row->cfa_offset), to->sp);
+	if (row->kind == LT_ROW_AT_SP)
+		note_pointer(s, sp, slot_of(s, sp, from->sp + (s64)row->cfa_offset), to->sp);
+	if (row->flags & (LT_ROW_BP_SAVED | LT_ROW_BP_AT_BP)) {
+		bp->slot = slot_of(s, sp, (row->flags & LT_ROW_BP_SAVED ? to->sp : from->bp) +
+					  (s64)row->bp_offset);
+		bp->noted = false;
+	}
+	*((u16 *)s->slot + n) = slot_of(s, sp, to->sp - sizeof(u64));
+}
+
+/*
+ * From *f up, by rows that find() finds in rows and words that read() reads:
+ * inlined, with both, for each use. s: NULL, or how it went.
+ */
 static __always_inline unsigned int
 walk(struct lt_uframe *f, unsigned long *frames, unsigned int max, u32 *flags,
      bool (*find)(const void *rows, u64 key, struct lt_row *row), const void *rows,
-     lt_read_word read, void *memory)
+     lt_read_word read, void *memory, struct lt_ushape *s)
 {
+	struct bp_source bp = { .slot = LT_SLOT_BP };
+	struct lt_uframe from;
 	enum lt_step step;
 	unsigned int n = 0;
 	struct lt_row row;
+	u64 sp = f->sp;
 
 	for (;;) {
 		if (n == max) {
@@ -86,9 +151,15 @@ walk(struct lt_uframe *f, unsigned long *frames, unsigned int max, u32 *flags,
 			*flags |= LT_TR_MISS;
 			return n;
 		}
+		from = *f;
 		step = lt_row_step(&row, f, read, memory);
-		if (step == LT_STEP_OK && !f->pc)
+		if (step == LT_STEP_OK && s)
+			note_step(s, sp, &bp, &row, &from, f, n);
+		if (step == LT_STEP_OK && !f->pc) {
 			step = LT_STEP_END;	/* a return address of 0 ends a stack */
+			if (s)
+				s->known = false;	/* that this word was 0 is no frame's pc */
+		}
 		if (step != LT_STEP_OK) {
 			*flags |= why(step);
 			return n;
@@ -108,11 +179,12 @@ unsigned int lt_rows_walk(struct lt_space *space, struct lt_uframe *f, unsigned 
 			  unsigned int max, u32 *flags, lt_read_word read, void *memory)
 {
 	touch(space);
-	return walk(f, frames, max, flags, find_row_of, space, read, memory);
+	return walk(f, frames, max, flags, find_row_of, space, read, memory, NULL);
 }
 
 unsigned int lt_rows_walk_current(struct lt_space *space, struct lt_uframe *f,
-				  unsigned long *frames, unsigned int max, u32 *flags)
+				  unsigned long *frames, unsigned int max, u32 *flags,
+				  struct lt_ushape *s)
 {
 	struct lt_uframe at = *f;	/* in registers, as *f need not be */
 	const struct lt_row_table *table;
@@ -120,21 +192,34 @@ unsigned int lt_rows_walk_current(struct lt_space *space, struct lt_uframe *f,
 	u32 found = 0;
 
 	touch(space);
+	s->known = true;
+	s->n_pointers = 0;
+	s->generation = READ_ONCE(space->generation);	/* before its rows */
 	rcu_read_lock();
 	table = rcu_dereference(space->table);
 	if (table && lt_arch_open_user()) {
-		n = walk(&at, frames, max, &found, find_row_in, table, lt_arch_read_word, NULL);
+		n = walk(&at, frames, max, &found, find_row_in, table, lt_arch_read_word, NULL, s);
 		lt_arch_close_user();
-	} else if (max) {
+	} else {
 		frames[n++] = at.pc;
 		found = LT_TR_MISS;
-	} else {
-		found = LT_TR_USER_CUT;
 	}
 	rcu_read_unlock();
+	s->n_slots = n;
+	s->known &= !(found & (LT_TR_MISS | LT_TR_USER_FAULT));
 	*f = at;
 	*flags |= found;
 	return n;
+}
+
+u64 lt_rows_generation(struct lt *lt, struct mm_struct *mm)
+{
+	struct lt_space *s = lt_space_find(lt, mm);
+
+	if (!s)
+		return 0;
+	touch(s);
+	return READ_ONCE(s->generation);
 }
 
 #else /* rows.c: no rows, frame pointers only */
@@ -151,7 +236,13 @@ unsigned int lt_rows_walk(struct lt_space *space, struct lt_uframe *f, unsigned 
 }
 
 unsigned int lt_rows_walk_current(struct lt_space *space, struct lt_uframe *f,
-				  unsigned long *frames, unsigned int max, u32 *flags)
+				  unsigned long *frames, unsigned int max, u32 *flags,
+				  struct lt_ushape *s)
+{
+	return 0;
+}
+
+u64 lt_rows_generation(struct lt *lt, struct mm_struct *mm)
 {
 	return 0;
 }

@@ -40,6 +40,12 @@ static size_t table_bytes(u32 bits)
 	return sizeof(struct lt_row_table) + (sizeof(struct lt_packed_row) << bits);
 }
 
+/* What was remembered of walks in this space is not to be relied on any more. */
+static void new_generation(struct lt_space *s)
+{
+	WRITE_ONCE(s->generation, ++s->lt->row_generations);
+}
+
 static void drop_table(struct lt_space *s)
 {
 	struct lt_row_table *old = rcu_dereference_protected(
@@ -47,6 +53,7 @@ static void drop_table(struct lt_space *s)
 
 	if (!old)
 		return;
+	new_generation(s);
 	rcu_assign_pointer(s->table, NULL);
 	s->lt->nr_rows -= old->nr;
 	s->lt->row_bytes -= table_bytes(old->bits);
@@ -54,19 +61,24 @@ static void drop_table(struct lt_space *s)
 	kvfree_rcu(old, rcu);
 }
 
-/* There is room: at most three quarters of a table are used. */
-static void put_row(struct lt_row_table *table, u64 key, u64 how)
+/* There is room: at most three quarters of a table are used. True: a row was replaced by another. */
+static bool put_row(struct lt_row_table *table, u64 key, u64 how)
 {
 	u32 mask = (1U << table->bits) - 1, i = hash_64(key, table->bits);
 
 	while (table->rows[i].key && table->rows[i].key != key)
 		i = (i + 1) & mask;
+	if (table->rows[i].key) {
+		bool other = table->rows[i].how != how;
+
+		WRITE_ONCE(table->rows[i].how, how);
+		return other;
+	}
 	WRITE_ONCE(table->rows[i].how, how);
-	if (table->rows[i].key)
-		return;
 	/* the key last: find_row's acquire */
 	smp_store_release(&table->rows[i].key, key);
 	table->nr++;
+	return false;
 }
 
 static bool has_room(const struct lt_row_table *table, u32 more)
@@ -188,6 +200,7 @@ static struct lt_space *space_of(struct lt *lt, struct mm_struct *mm)
 		return ERR_PTR(err);
 	}
 	spin_lock(&lt->spaces_lock);
+	new_generation(s);
 	hlist_add_head_rcu(&s->node, lt_space_bucket(lt, mm));
 	lt->nr_spaces++;
 	spin_unlock(&lt->spaces_lock);
@@ -281,8 +294,9 @@ static int add_rows(struct lt *lt, struct lt_space *s, const struct lt_row *rows
 	for (i = 0; i < n_ranges; i++)
 		cover(s, &ranges[i]);
 	for (i = 0; i < n_rows; i++)
-		put_row(table, lt_row_key(rows[i].pc, rows[i].flags & LT_ROW_EXACT),
-			lt_row_pack(&rows[i]));
+		if (put_row(table, lt_row_key(rows[i].pc, rows[i].flags & LT_ROW_EXACT),
+			    lt_row_pack(&rows[i])))
+			new_generation(s);
 	lt->nr_rows += table->nr - before;
 	spin_unlock(&lt->spaces_lock);
 	return 0;

@@ -7,6 +7,7 @@
 #include <linux/types.h>
 
 #include "row_step.h"
+#include "shape.h"
 
 struct lt;
 struct lt_space;
@@ -31,9 +32,13 @@ struct lt_space *lt_space_find(struct lt *lt, struct mm_struct *mm);
 unsigned int lt_rows_walk(struct lt_space *space, struct lt_uframe *f, unsigned long *frames,
 			  unsigned int max, u32 *flags, lt_read_word read, void *memory);
 
-/* The same for current in a hook, with page faults disabled. */
+/* The same for current in a hook, with page faults disabled; *s: how it went. */
 unsigned int lt_rows_walk_current(struct lt_space *space, struct lt_uframe *f,
-				  unsigned long *frames, unsigned int max, u32 *flags);
+				  unsigned long *frames, unsigned int max, u32 *flags,
+				  struct lt_ushape *s);
+
+/* Of the rows of current's mm; 0: there are none. What walks find does not change while this is the same. */
+u64 lt_rows_generation(struct lt *lt, struct mm_struct *mm);
 
 /* misses.c */
 void lt_miss(struct lt *lt, struct task_struct *p, const struct lt_uframe *f);

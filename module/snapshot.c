@@ -299,6 +299,8 @@ static void fill_header(struct lt *lt, struct lt_snapshot *s, u64 now)
 	h->used[LT_LIMIT_EXITED] = atomic_read(&lt->nr_exited);
 	h->limit[LT_LIMIT_ROWS] = lt->max_rows;
 	h->used[LT_LIMIT_ROWS] = READ_ONCE(lt->nr_rows);
+	h->limit[LT_LIMIT_MEMOS] = lt->memo_pool.max;
+	h->used[LT_LIMIT_MEMOS] = atomic_read(&lt->memo_pool.in_use);
 	h->memory_bytes = lt_memory_bytes(lt);
 	for (i = 0; i < LT_LOST_NR; i++)
 		h->lost[i] = lt_lost(lt, i);

@@ -27,7 +27,8 @@ u64 lt_lost(struct lt *lt, enum lt_lost cause)
 
 u64 lt_memory_bytes(struct lt *lt)
 {
-	u64 bytes = lt_pool_bytes(&lt->task_pool) + lt_pool_bytes(&lt->entry_pool);
+	u64 bytes = lt_pool_bytes(&lt->task_pool) + lt_pool_bytes(&lt->entry_pool) +
+		    lt_pool_bytes(&lt->memo_pool);
 	int i;
 
 	for (i = 0; i < LT_TRACE_CLASSES; i++)

@@ -157,6 +157,7 @@ void lt_task_mark_exited(struct lt *lt, struct lt_shard *shard, struct lt_task *
 	t->exited = true;
 	t->queued = false;
 	t->exit_ns = now;
+	lt_memos_forget(lt, t);
 	list_add_tail(&t->exited_node, &shard->exited);
 	lt_task_mark_dirty(shard, t);
 	if (atomic_inc_return(&lt->nr_exited) > (int)lt->retain_exited + 256)
@@ -184,6 +185,7 @@ void lt_task_free(struct lt *lt, struct lt_task *t)
 	if (t->wants_buckets)
 		lt_entries_grow_wanted(lt);	/* takes t off the list */
 	lt_lattree_remove(lt, t);
+	lt_memos_forget(lt, t);
 	lt_entries_free(lt, t);
 	lt_pool_give(&lt->task_pool, t);
 }

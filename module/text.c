@@ -36,14 +36,14 @@ static void header(const struct lt_snapshot *s, struct lt_buffer *out)
 	lt_buffer_printf(out, "# clock monotonic_ns=%llu since_ns=%llu\n", h->time_ns, h->since_ns);
 	lt_buffer_printf(out, "# tasks shown=%zu matched=%u total=%u\n",
 			 s->taken.len / sizeof(struct lt_taken), h->tasks_matched, h->tasks_total);
-	lt_buffer_printf(out, "# limits tasks=%u entries=%u traces=%u exited=%u rows=%u\n",
+	lt_buffer_printf(out, "# limits tasks=%u entries=%u traces=%u exited=%u rows=%u memos=%u\n",
 			 h->limit[LT_LIMIT_TASKS], h->limit[LT_LIMIT_ENTRIES],
 			 h->limit[LT_LIMIT_TRACES], h->limit[LT_LIMIT_EXITED],
-			 h->limit[LT_LIMIT_ROWS]);
-	lt_buffer_printf(out, "# used tasks=%u entries=%u traces=%u exited=%u rows=%u memory_bytes=%llu\n",
+			 h->limit[LT_LIMIT_ROWS], h->limit[LT_LIMIT_MEMOS]);
+	lt_buffer_printf(out, "# used tasks=%u entries=%u traces=%u exited=%u rows=%u memos=%u memory_bytes=%llu\n",
 			 h->used[LT_LIMIT_TASKS], h->used[LT_LIMIT_ENTRIES],
 			 h->used[LT_LIMIT_TRACES], h->used[LT_LIMIT_EXITED],
-			 h->used[LT_LIMIT_ROWS], h->memory_bytes);
+			 h->used[LT_LIMIT_ROWS], h->used[LT_LIMIT_MEMOS], h->memory_bytes);
 	lt_buffer_printf(out, "# lost");
 	for (i = 0; i < LT_LOST_NR; i++)
 		lt_buffer_printf(out, " %s=%llu", lost_names[i], h->lost[i]);

@@ -131,6 +131,7 @@ std::string limit_name(std::size_t limit) {
         case LT_LIMIT_TRACES: return "traces";
         case LT_LIMIT_EXITED: return "exited";
         case LT_LIMIT_ROWS: return "rows";
+        case LT_LIMIT_MEMOS: return "memos";
         default: return fmt::format("limit_{}", limit);
     }
 }

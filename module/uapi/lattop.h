@@ -168,7 +168,8 @@ struct lt_section {
 	X(user_miss,	"sleeps whose user stack ends at code no row is known for yet") \
 	X(user_cannot,	"sleeps whose user stack ends at code that cannot be unwound") \
 	X(miss_full,	"misses not handed to the resolver: too many at once") \
-	X(row_limit,	"rows not kept: max_rows reached")
+	X(row_limit,	"rows not kept: max_rows reached") \
+	X(memo_wrong,	"remembered traces that a walk refuted: a defect of lattop's")
 
 enum lt_lost {
 #define LT_LOST_ENUM(name, text) LT_LOST_##name,
@@ -184,6 +185,7 @@ enum lt_limit {
 	LT_LIMIT_TRACES,	/* distinct traces */
 	LT_LIMIT_EXITED,	/* exited tasks kept before they merge */
 	LT_LIMIT_ROWS,		/* learned rows, all address spaces */
+	LT_LIMIT_MEMOS,		/* remembered traces, of all tasks */
 	LT_LIMIT_NR
 };
 
@@ -311,6 +313,8 @@ enum {
 	LT_TR_SEEDED		= 1 << 7,	/* taken from outside at load: user part is the pc alone */
 	LT_TR_MISS		= 1 << 8,	/* walked by rows up to code that no row is known for yet */
 	LT_TR_CANNOT		= 1 << 9,	/* walked by rows up to code that cannot be unwound */
+
+	LT_TR_NOT_WHOLE		= LT_TR_KERNEL_CUT | LT_TR_USER_CUT | LT_TR_USER_FAULT | LT_TR_MISS | LT_TR_CANNOT,
 };
 
 /**

@@ -67,7 +67,7 @@ need() {
     done
 }
 
-load() { insmod "$LATTOP_KO" hook="$LATTOP_HOOK" "$@"; }
+load() { insmod "$LATTOP_KO" hook="$LATTOP_HOOK" recheck=3 "$@"; }
 loaded() { grep -q '^lattop ' /proc/modules; }
 unload() { rmmod lattop; }
 

@@ -29,16 +29,20 @@ void Invariants::check_header(const Snapshot& snapshot) {
     const lt_header& head = snapshot.header();
     if (head.lost[LT_LOST_order])
         report_.fail("{} sleeps whose end was not seen", head.lost[LT_LOST_order]);
+    if (head.lost[LT_LOST_memo_wrong])
+        report_.fail("{} remembered traces were wrong", head.lost[LT_LOST_memo_wrong]);
     if (head.since_ns > head.time_ns)
         report_.fail("since {} is after now {}", head.since_ns, head.time_ns);
     // A record may be made between two counts: the limits bind, the total is only near
     if (head.used[LT_LIMIT_ENTRIES] > head.limit[LT_LIMIT_ENTRIES] ||
         head.used[LT_LIMIT_TRACES] > head.limit[LT_LIMIT_TRACES] ||
-        head.used[LT_LIMIT_TASKS] > head.limit[LT_LIMIT_TASKS])
-        report_.fail("over a limit: tasks {} of {}, entries {} of {}, traces {} of {}",
+        head.used[LT_LIMIT_TASKS] > head.limit[LT_LIMIT_TASKS] ||
+        head.used[LT_LIMIT_MEMOS] > head.limit[LT_LIMIT_MEMOS])
+        report_.fail("over a limit: tasks {} of {}, entries {} of {}, traces {} of {}, memos {} of {}",
                      head.used[LT_LIMIT_TASKS], head.limit[LT_LIMIT_TASKS],
                      head.used[LT_LIMIT_ENTRIES], head.limit[LT_LIMIT_ENTRIES],
-                     head.used[LT_LIMIT_TRACES], head.limit[LT_LIMIT_TRACES]);
+                     head.used[LT_LIMIT_TRACES], head.limit[LT_LIMIT_TRACES],
+                     head.used[LT_LIMIT_MEMOS], head.limit[LT_LIMIT_MEMOS]);
     if (head.tasks_matched != snapshot.count(LT_SEC_TASKS))
         report_.fail("{} tasks matched, {} in the snapshot", head.tasks_matched,
                      snapshot.count(LT_SEC_TASKS));
