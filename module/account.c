@@ -24,6 +24,7 @@
 
 #define CREATE_TRACE_POINTS
 #include "lattop_events.h"
+#include "tasks.h"
 
 void lt_account_begin(struct lt *lt, struct lt_task *t, struct lt_entry *e, u64 now)
 {
@@ -145,7 +146,7 @@ static noinline struct lt_entry *rechecked_entry(struct lt *lt, struct lt_task *
 
 static struct lt_entry *entry_of(struct lt *lt, struct lt_task *t, const struct lt_kframe *at)
 {
-	const struct lt_memo *kernel;
+	const struct lt_memo *kernel = NULL;
 	struct lt_entry *e = lt_memo_find(lt, t, at, &kernel);
 
 	if (unlikely(!e))
@@ -291,6 +292,7 @@ void lt_task_dead(struct lt *lt, struct task_struct *p, u64 now)
 			lt_lose(lt, LT_LOST_order);
 			lt_account_end(lt, t, now);
 		}
+		lt_task_read_creds(t, p);
 		/* a leader that dies for an exec: the thread that execs goes on as it */
 		if (thread_group_leader(p) && lt_compat_group_execs(p))
 			WRITE_ONCE(lt->identities_moved, true);

@@ -35,6 +35,11 @@ static __always_inline const struct lt_kframe *lt_arch_caller(struct lt_kframe *
 	return at;
 }
 
+static __always_inline bool lt_arch_64bit(struct pt_regs *regs)
+{
+	return user_64bit_mode(regs);
+}
+
 /* Where p entered the kernel. p is current, or asleep and cannot leave meanwhile. */
 static __always_inline void lt_arch_user_frame(struct task_struct *p, struct lt_uframe *f, u32 *flags)
 {

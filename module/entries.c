@@ -14,6 +14,7 @@
 
 #include "hist.h"
 #include "lattop.h"
+#include "tasks.h"
 
 static struct hlist_head *bucket(const struct lt_task *t, const struct lt_trace *tr, u32 exec_id)
 {

@@ -16,6 +16,7 @@
 #include <linux/slab.h>
 
 #include "lattop.h"
+#include "tasks.h"
 
 enum {
 	RETIRE_BATCH = 16,	/* tasks taken off a shard per lock hold */

@@ -166,6 +166,7 @@ struct lt_task {
 	u64 exit_ns;
 	u64 leader_start_ns;
 	struct lt_creds creds;
+	const struct cred *cred;	/* they are from; compared, never followed */
 
 	/* lt->mutex */
 	struct rb_node lat_node;
@@ -316,12 +317,7 @@ u64 lt_account_end(struct lt *lt, struct lt_task *t, u64 now);
 u64 lt_others_blocked(const struct lt_others *o, u64 now);
 u64 lt_others_runq(const struct lt_others *o, u64 now);
 
-/* tasks.c */
-struct lt_shard *lt_shard_of(struct lt *lt, u32 pid);
-struct lt_task *lt_task_find(struct lt_shard *shard, u32 pid, u64 start_ns);
-struct lt_task *lt_task_get(struct lt *lt, struct lt_shard *shard, struct task_struct *p,
-			    u32 pid, enum lt_lost *cause);
-void lt_task_mark_dirty(struct lt_shard *shard, struct lt_task *t);
+/* tasks.c; tasks.h has what hooks inline */
 void lt_task_mark_exited(struct lt *lt, struct lt_shard *shard, struct lt_task *t, u64 now);
 void lt_task_init(struct lt_task *t, u8 kind);
 void lt_task_unlink(struct lt *lt, struct lt_shard *shard, struct lt_task *t);

@@ -38,7 +38,7 @@
 #include "compat/task.h"
 #include "lattop.h"
 #include "params.h"
-#include "rows.h"
+#include "row_space.h"
 #include "shape.h"
 
 enum {
@@ -47,22 +47,26 @@ enum {
 };
 
 struct lt_memo {
-	struct lt_entry *entry;			/* t's, of t's present program or an earlier one */
-	u64 generation;				/* of the rows; if whole */
+	struct lt_entry *entry;
+	const unsigned long *frames;		/* of its trace */
+	unsigned long pc;			/* where the kernel stack was walked from */
+	unsigned long user_pc;			/* 0: there are no user frames */
+	u32 exec_id;
+	s32 syscall;
 	u32 kernel_generation;
-	u32 depth;				/* lt_kshape */
-	u32 reach;				/* bytes of kernel stack above sp that are looked at */
-	bool whole;				/* the user part is known, too, or there is none */
+	u32 room, more_room;			/* bytes from sp to the top: at least, and how many more */
 	u8 n_lead, n_below, n_above, n_user;	/* slots, in this order */
 	u8 n_kernel_pointers, n_user_pointers;
-	unsigned long pc;
-	unsigned long lead[LEADS];	/* the frames that the trace leaves out */
+	bool no_user;				/* LT_TR_NO_USER */
+	bool whole;				/* the user part is known, too, or there is none */
+	const struct mm_struct *mm;		/* if there are user frames: its rows' space, and generation */
+	struct lt_space *space;
+	u64 generation;
+	unsigned long lead[LEADS];		/* the frames that the trace leaves out */
 	struct lt_pointer data[];		/* kernel's, user's; then the slots */
 };
 
-enum {
-	DATA_BYTES	= MEMO_BYTES - sizeof(struct lt_memo),
-};
+enum { DATA_BYTES = MEMO_BYTES - sizeof(struct lt_memo) };
 
 /* A CPU's: the memo that is being made, before it gets its place. */
 struct lt_memo_draft {
@@ -78,7 +82,7 @@ static_assert(LT_SHAPE_KERNEL * sizeof(u16) <= DATA_BYTES);
 /* How far above sp a slot can be, in bytes. */
 #define USER_REACH (((unsigned long)LT_SLOT_BP + 1) * sizeof(u64))
 
-static const u16 *slots_of(const struct lt_memo *m)
+static __always_inline const u16 *slots_of(const struct lt_memo *m)
 {
 	return (const u16 *)&m->data[m->n_kernel_pointers + m->n_user_pointers];
 }
@@ -88,75 +92,89 @@ const struct lt_trace *lt_memo_trace(const struct lt_memo *m)
 	return m->entry->trace;
 }
 
+/* Of current's own kernel stack, whatever KASAN thinks of that place. */
 static __always_inline unsigned long word_at(unsigned long address)
 {
+#ifdef CONFIG_KASAN
 	return READ_ONCE_NOCHECK(*(unsigned long *)address);
+#else
+	return READ_ONCE(*(unsigned long *)address);
+#endif
 }
 
-/* Is the kernel stack from *at up that which m was taken from? */
-static __always_inline bool same_kernel(const struct lt_memo *m, const unsigned long *frames,
-					const struct lt_kframe *at)
+/*
+ * Is the kernel stack from *at up that which m was taken from? Most often it
+ * is: differences are gathered, and looked at once.
+ */
+static __always_inline bool same_kernel(const struct lt_memo *m, const struct lt_kframe *at,
+					unsigned long top)
 {
-	unsigned long sp = at->sp, top = lt_arch_stack_top(current), room = top - sp;
+	const unsigned long *frames = m->frames;
+	const struct lt_pointer *p = m->data;
 	const u16 *slot = slots_of(m);
-	unsigned int i;
+	unsigned long sp = at->sp, different;
+	unsigned int n;
 
-	if (room < m->reach || room > THREAD_SIZE || (m->depth && room != m->depth))
+	if (top - sp - m->room > m->more_room)
 		return false;
-	for (i = 0; i < m->n_lead; i++)
-		if (word_at(sp + *slot++ * sizeof(long)) != m->lead[i])
-			return false;
-	for (i = 0; i < m->n_below; i++)
-		if (word_at(sp + *slot++ * sizeof(long)) != *frames++)
-			return false;
-	for (i = 0; i < m->n_above; i++)
-		if (word_at(top - *slot++ * sizeof(long)) != *frames++)
-			return false;
-	for (i = 0; i < m->n_kernel_pointers; i++) {
-		const struct lt_pointer *p = &m->data[i];
-		unsigned long value = p->slot == LT_SLOT_BP ? at->bp : word_at(sp + p->slot * sizeof(long));
-
-		if (value != (p->from_top ? top : sp) + p->distance)
-			return false;
+	different = 0;
+	for (n = 0; n < m->n_lead; n++)
+		different |= word_at(sp + *slot++ * sizeof(long)) ^ m->lead[n];
+	for (n = m->n_below; n >= 2; n -= 2, slot += 2, frames += 2) {
+		different |= word_at(sp + slot[0] * sizeof(long)) ^ frames[0];
+		different |= word_at(sp + slot[1] * sizeof(long)) ^ frames[1];
 	}
-	return true;
+	if (n)
+		different |= word_at(sp + *slot++ * sizeof(long)) ^ *frames++;
+	for (n = m->n_above; n; n--)
+		different |= word_at(top - *slot++ * sizeof(long)) ^ *frames++;
+	for (n = m->n_kernel_pointers; n; n--, p++) {
+		unsigned long value = likely(p->slot != LT_SLOT_BP) ?
+				      word_at(sp + p->slot * sizeof(long)) : at->bp;
+
+		different |= value ^ ((p->from_top ? top : sp) + p->distance);
+	}
+	return !different;
 }
 
-/* Is the user stack from *f up? Page faults are disabled here: memory that is not there is not the same. */
-static __always_inline bool same_user(const struct lt_memo *m, const unsigned long *frames,
-				      const struct lt_uframe *f)
+/* Is the user stack from regs up? Page faults are disabled here: memory that is not there is not the same. */
+static __always_inline bool same_user(const struct lt_memo *m, unsigned long sp, unsigned long bp)
 {
+	const unsigned long *frames = m->frames + m->n_below + m->n_above + 1;
 	const struct lt_pointer *p = &m->data[m->n_kernel_pointers];
 	const u16 *slot = slots_of(m) + m->n_lead + m->n_below + m->n_above;
-	unsigned long sp = f->sp;
-	bool same = false;
-	unsigned int i;
-	u64 word;
+	u64 different = 0, a, b;
+	unsigned int n;
 
 	if (sp & 7 || !lt_arch_user_room(&sp, USER_REACH))
 		return false;
 	pagefault_disable();
-	if (!lt_arch_open_user())
-		goto out;
-	for (i = 0; i < m->n_user; i++) {
-		unsafe_get_user(word, (u64 __user *)sp + slot[i], close);
-		if (word != frames[i])
-			goto close;
+	if (unlikely(!lt_arch_open_user())) {
+		pagefault_enable();
+		return false;
 	}
-	for (i = 0; i < m->n_user_pointers; i++, p++) {
-		if (p->slot == LT_SLOT_BP)
-			word = f->bp;
-		else
-			unsafe_get_user(word, (u64 __user *)sp + p->slot, close);
-		if (word != sp + p->distance)
-			goto close;
+	for (n = m->n_user; n >= 2; n -= 2, slot += 2, frames += 2) {
+		unsafe_get_user(a, (u64 __user *)sp + slot[0], fault);
+		unsafe_get_user(b, (u64 __user *)sp + slot[1], fault);
+		different |= (a ^ frames[0]) | (b ^ frames[1]);
 	}
-	same = true;
-close:
+	if (n) {
+		unsafe_get_user(a, (u64 __user *)sp + *slot++, fault);
+		different |= a ^ *frames++;
+	}
+	for (n = m->n_user_pointers; n; n--, p++) {
+		a = bp;
+		if (p->slot != LT_SLOT_BP)
+			unsafe_get_user(a, (u64 __user *)sp + p->slot, fault);
+		different |= a ^ (sp + p->distance);
+	}
 	lt_arch_close_user();
-out:
 	pagefault_enable();
-	return same;
+	return !different;
+fault:
+	lt_arch_close_user();
+	pagefault_enable();
+	return false;
 }
 
 static void to_front(struct lt_task *t, unsigned int i)
@@ -175,44 +193,35 @@ static void to_front(struct lt_task *t, unsigned int i)
 struct lt_entry *lt_memo_find(struct lt *lt, struct lt_task *t, const struct lt_kframe *at,
 			      const struct lt_memo **kernel)
 {
-	u32 flags = 0, generation = READ_ONCE(lt->kernel_generation);
-	bool user = !lt_compat_no_user(current) && !current->in_execve;
-	struct lt_uframe f;
-	int syscall = -1;
+	bool no_user = lt_compat_no_user(current) || current->in_execve;
+	struct pt_regs *regs = task_pt_regs(current);
+	int syscall = no_user ? -1 : lt_arch_syscall(current);
+	unsigned long top = lt_arch_stack_top(current);
+	struct lt_memo *m;
 	unsigned int i;
 
-	*kernel = NULL;
-	if (!t->memo[0])
-		return NULL;
-	if (user) {
-		lt_arch_user_frame(current, &f, &flags);
-		syscall = lt_arch_syscall(current);
-		if (unlikely(flags))	/* LT_TR_COMPAT */
-			return NULL;
-	}
-	for (i = 0; i < LT_MEMOS && t->memo[i]; i++) {
-		struct lt_memo *m = t->memo[i];
-		const struct lt_trace *tr = m->entry->trace;
-		const unsigned long *frames = tr->frames;
-
-		if (m->pc != at->pc || tr->syscall != syscall ||
-		    user == !!(tr->flags & LT_TR_NO_USER) || m->entry->exec_id != t->exec_id ||
-		    m->kernel_generation != generation || !same_kernel(m, frames, at))
+	for (i = 0; i < LT_MEMOS && (m = t->memo[i]); i++) {
+		if (m->pc != at->pc || m->syscall != syscall || m->no_user != no_user ||
+		    m->exec_id != t->exec_id ||
+		    m->kernel_generation != READ_ONCE(lt->kernel_generation) ||
+		    !same_kernel(m, at, top))
 			continue;
-		*kernel = m;
-		if (!m->whole)
-			continue;
-		if (tr->nr_user) {
-			frames += tr->nr_kernel;
-			if (frames[0] != f.pc || m->generation != lt_rows_generation(lt, current->mm) ||
-			    !same_user(m, frames + 1, &f))
-				continue;
+		if (m->user_pc) {
+			if (m->user_pc == instruction_pointer(regs) && m->mm == current->mm &&
+			    m->generation == lt_space_generation(m->space) &&
+			    lt_arch_64bit(regs) &&
+			    same_user(m, user_stack_pointer(regs), frame_pointer(regs)))
+				goto found;
+		} else if (m->whole && (no_user || lt_arch_64bit(regs))) {
+			goto found;
 		}
-		if (i)
-			to_front(t, i);
-		return m->entry;
+		*kernel = m;
 	}
 	return NULL;
+found:
+	if (i)
+		to_front(t, i);
+	return m->entry;
 }
 
 /* --- learning --- */
@@ -234,7 +243,6 @@ static bool kernel_part(struct lt_memo *m, const struct lt_capture *c, u16 *slot
 	if (!s->known || !first || first - 1 > LEADS || end > s->n_slots)
 		return false;
 	m->pc = s->from.pc;
-	m->depth = s->depth;
 	m->n_lead = first - 1;
 	for (i = 1; i < end; i++) {
 		unsigned int above = i >= s->first_from_top;
@@ -248,7 +256,7 @@ static bool kernel_part(struct lt_memo *m, const struct lt_capture *c, u16 *slot
 			m->n_below++;
 		if (i < first && above)
 			return false;
-		m->reach = max_t(u32, m->reach, (s->slot[i] + 1) * sizeof(long));
+		m->room = max_t(u32, m->room, (s->slot[i] + 1) * sizeof(long));
 	}
 	if (!room_for(m, 0, s->n_pointers))
 		return false;
@@ -256,7 +264,12 @@ static bool kernel_part(struct lt_memo *m, const struct lt_capture *c, u16 *slot
 	memcpy(m->data, s->pointer, s->n_pointers * sizeof(s->pointer[0]));
 	for (i = 0; i < s->n_pointers; i++)
 		if (s->pointer[i].slot != LT_SLOT_BP)
-			m->reach = max_t(u32, m->reach, (s->pointer[i].slot + 1) * sizeof(long));
+			m->room = max_t(u32, m->room, (s->pointer[i].slot + 1) * sizeof(long));
+	m->more_room = THREAD_SIZE - m->room;
+	if (s->depth) {
+		m->room = s->depth;
+		m->more_room = 0;
+	}
 	return true;
 }
 
@@ -266,8 +279,8 @@ static void kernel_part_of(struct lt_memo *m, const struct lt_memo *from, u16 *s
 	unsigned int n = from->n_lead + from->n_below + from->n_above;
 
 	m->pc = from->pc;
-	m->depth = from->depth;
-	m->reach = from->reach;
+	m->room = from->room;
+	m->more_room = from->more_room;
 	m->n_lead = from->n_lead;
 	m->n_below = from->n_below;
 	m->n_above = from->n_above;
@@ -291,7 +304,10 @@ static bool user_part(struct lt_memo *m, const struct lt_capture *c, u16 *slot)
 		return true;	/* user_depth=0 */
 	if (!room_for(m, n, s->n_pointers))
 		return false;
+	m->mm = current->mm;
+	m->space = s->space;
 	m->generation = s->generation;
+	m->user_pc = c->frames[c->first + c->nr_kernel];
 	m->n_user = n;
 	memcpy(slot + m->n_lead + m->n_below + m->n_above, &s->slot[1], n * sizeof(*slot));
 	memcpy(&m->data[m->n_kernel_pointers], s->pointer, s->n_pointers * sizeof(s->pointer[0]));
@@ -299,13 +315,13 @@ static bool user_part(struct lt_memo *m, const struct lt_capture *c, u16 *slot)
 	return true;
 }
 
-/* Where e's memo is to stand: in its old place, a free one, or that of the one used longest ago. */
+/* Where e's memo is to stand: in place of one that knows less of it, in a free place, or in that of the one used longest ago. */
 static struct lt_memo *place_for(struct lt *lt, struct lt_task *t, const struct lt_entry *e)
 {
 	unsigned int i = 0;
 	bool full;
 
-	while (i < LT_MEMOS - 1 && t->memo[i] && t->memo[i]->entry != e)
+	while (i < LT_MEMOS - 1 && t->memo[i] && (t->memo[i]->entry != e || t->memo[i]->whole))
 		i++;
 	if (!t->memo[i]) {
 		t->memo[i] = lt_pool_take(&lt->memo_pool, &full);
@@ -335,6 +351,10 @@ void lt_memo_learn(struct lt *lt, struct lt_task *t, struct lt_entry *e,
 	if (kernel && !m->whole)
 		return;		/* nothing is known that was not */
 	m->entry = e;
+	m->frames = e->trace->frames;
+	m->exec_id = e->exec_id;
+	m->syscall = c->syscall;
+	m->no_user = c->flags & LT_TR_NO_USER;
 	m->kernel_generation = READ_ONCE(lt->kernel_generation);
 	memcpy((u16 *)slots_of(m), d->slot,
 	       (m->n_lead + m->n_below + m->n_above + m->n_user) * sizeof(u16));

@@ -19,6 +19,7 @@
 #include "lattop.h"
 #include "rows.h"
 #include "security.h"
+#include "tasks.h"
 #include "user_args.h"
 
 /* shard->lock held */

@@ -8,6 +8,7 @@
 #include <linux/string.h>
 
 #include "lattop.h"
+#include "tasks.h"
 
 /* The table a task had, to be freed outside its lock. */
 static void take_table(struct lt_task *t, struct lt_task *old)

@@ -20,6 +20,7 @@
 #include "compat/task.h"
 #include "lattop.h"
 #include "rows.h"
+#include "tasks.h"
 
 /* One ongoing sleep: valid while the task is asleep and has begun no other. */
 struct sleep {

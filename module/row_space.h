@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * An address space's rows as they lie in memory: what rows.c builds and
- * row_walk.c reads without a lock. For these two files alone.
+ * An address space's rows as they lie in memory: what rows.c builds, and
+ * row_walk.c and memo.c read without a lock. For these files alone.
  */
 #ifndef LATTOP_ROW_SPACE_H
 #define LATTOP_ROW_SPACE_H
 
 #include <linux/hash.h>
+#include <linux/jiffies.h>
 #include <linux/list.h>
 #include <linux/mmu_notifier.h>
 #include <linux/rcupdate.h>
@@ -29,6 +30,8 @@ struct lt_row_table {
 	struct lt_packed_row rows[];
 };
 
+#ifdef CONFIG_MMU_NOTIFIER
+
 struct lt_space {
 	struct hlist_node node;			/* lt->spaces; spaces_lock, RCU */
 	struct list_head dead_node;		/* lt->dead_spaces; spaces_lock */
@@ -47,5 +50,30 @@ static inline struct hlist_head *lt_space_bucket(struct lt *lt, struct mm_struct
 {
 	return &lt->spaces[hash_ptr(mm, LT_SPACE_HASH_BITS)];
 }
+
+/* Once a jiffy: a cache line that all CPUs read. */
+static inline void lt_space_touch(struct lt_space *space)
+{
+	unsigned long now = jiffies;
+
+	if (READ_ONCE(space->used) != now)
+		WRITE_ONCE(space->used, now);
+}
+
+/* What walks by these rows find does not change while this is the same. */
+static inline u64 lt_space_generation(struct lt_space *space)
+{
+	lt_space_touch(space);
+	return READ_ONCE(space->generation);
+}
+
+#else /* there are no rows: rows.c */
+
+static inline u64 lt_space_generation(struct lt_space *space)
+{
+	return 0;
+}
+
+#endif
 
 #endif

@@ -167,18 +167,10 @@ walk(struct lt_uframe *f, unsigned long *frames, unsigned int max, u32 *flags,
 	}
 }
 
-static void touch(struct lt_space *space)
-{
-	unsigned long now = jiffies;
-
-	if (READ_ONCE(space->used) != now)
-		WRITE_ONCE(space->used, now);
-}
-
 unsigned int lt_rows_walk(struct lt_space *space, struct lt_uframe *f, unsigned long *frames,
 			  unsigned int max, u32 *flags, lt_read_word read, void *memory)
 {
-	touch(space);
+	lt_space_touch(space);
 	return walk(f, frames, max, flags, find_row_of, space, read, memory, NULL);
 }
 
@@ -191,10 +183,10 @@ unsigned int lt_rows_walk_current(struct lt_space *space, struct lt_uframe *f,
 	unsigned int n = 0;
 	u32 found = 0;
 
-	touch(space);
 	s->known = true;
 	s->n_pointers = 0;
-	s->generation = READ_ONCE(space->generation);	/* before its rows */
+	s->space = space;
+	s->generation = lt_space_generation(space);	/* before its rows are read */
 	rcu_read_lock();
 	table = rcu_dereference(space->table);
 	if (table && lt_arch_open_user()) {
@@ -210,16 +202,6 @@ unsigned int lt_rows_walk_current(struct lt_space *space, struct lt_uframe *f,
 	*f = at;
 	*flags |= found;
 	return n;
-}
-
-u64 lt_rows_generation(struct lt *lt, struct mm_struct *mm)
-{
-	struct lt_space *s = lt_space_find(lt, mm);
-
-	if (!s)
-		return 0;
-	touch(s);
-	return READ_ONCE(s->generation);
 }
 
 #else /* rows.c: no rows, frame pointers only */
@@ -238,11 +220,6 @@ unsigned int lt_rows_walk(struct lt_space *space, struct lt_uframe *f, unsigned 
 unsigned int lt_rows_walk_current(struct lt_space *space, struct lt_uframe *f,
 				  unsigned long *frames, unsigned int max, u32 *flags,
 				  struct lt_ushape *s)
-{
-	return 0;
-}
-
-u64 lt_rows_generation(struct lt *lt, struct mm_struct *mm)
 {
 	return 0;
 }

@@ -37,9 +37,6 @@ unsigned int lt_rows_walk_current(struct lt_space *space, struct lt_uframe *f,
 				  unsigned long *frames, unsigned int max, u32 *flags,
 				  struct lt_ushape *s);
 
-/* Of the rows of current's mm; 0: there are none. What walks find does not change while this is the same. */
-u64 lt_rows_generation(struct lt *lt, struct mm_struct *mm);
-
 /* misses.c */
 void lt_miss(struct lt *lt, struct task_struct *p, const struct lt_uframe *f);
 bool lt_resolved(const struct lt *lt);

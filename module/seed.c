@@ -19,6 +19,7 @@
 
 #include "compat/task.h"
 #include "lattop.h"
+#include "tasks.h"
 
 static void seed_one(struct lt *lt, struct task_struct *p)
 {

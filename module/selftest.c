@@ -9,6 +9,7 @@
 #include <linux/sched.h>
 
 #include "lattop.h"
+#include "tasks.h"
 
 enum { SLEEPS = 8 };
 

@@ -9,6 +9,8 @@
 
 #include <linux/types.h>
 
+struct lt_space;
+
 enum {
 	LT_SHAPE_KERNEL		= 144,	/* frames, the hooks' own among them */
 	LT_SHAPE_USER		= 160,	/* a deeper stack is walked each time */
@@ -42,7 +44,8 @@ struct lt_kshape {
 
 struct lt_ushape {
 	bool known;
-	u64 generation;		/* of the rows that were walked by */
+	struct lt_space *space;	/* whose rows were walked by, */
+	u64 generation;		/* and which rows these were */
 	u16 n_slots;
 	u16 n_pointers;
 	u16 slot[LT_SHAPE_USER];

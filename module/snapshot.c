@@ -20,6 +20,7 @@
 #include "compat/task.h"
 #include "params.h"
 #include "snapshot.h"
+#include "tasks.h"
 
 static const u32 record_bytes[LT_SEC_NR] = {
 	[LT_SEC_TASKS] = sizeof(struct lt_task_rec),

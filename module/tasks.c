@@ -12,8 +12,6 @@
  */
 #include <linux/bitmap.h>
 #include <linux/cred.h>
-#include <linux/hash.h>
-#include <linux/lockdep.h>
 #include <linux/sched/coredump.h>
 #include <linux/sched/signal.h>
 #include <linux/string.h>
@@ -23,44 +21,18 @@
 #include "compat/task.h"
 #include "lattop.h"
 #include "params.h"
-
-struct lt_shard *lt_shard_of(struct lt *lt, u32 pid)
-{
-	return &lt->shards[hash_32(pid, LT_SHARD_BITS)];
-}
-
-static int compare(const struct lt_task *t, u32 pid, u64 start_ns)
-{
-	if (pid != t->pid)
-		return pid < t->pid ? -1 : 1;
-	if (start_ns != t->start_ns)
-		return start_ns < t->start_ns ? -1 : 1;
-	return 0;
-}
-
-struct lt_task *lt_task_find(struct lt_shard *shard, u32 pid, u64 start_ns)
-{
-	struct rb_node *n = shard->tasks.rb_node;
-
-	lockdep_assert_held(&shard->lock);
-	while (n) {
-		struct lt_task *t = rb_entry(n, struct lt_task, pid_node);
-		int order = compare(t, pid, start_ns);
-
-		if (!order)
-			return t;
-		n = order < 0 ? n->rb_left : n->rb_right;
-	}
-	return NULL;
-}
+#include "tasks.h"
 
 static void insert(struct lt_shard *shard, struct lt_task *t)
 {
 	struct rb_node **link = &shard->tasks.rb_node, *parent = NULL;
 
 	while (*link) {
+		const struct lt_task *there;
+
 		parent = *link;
-		if (compare(rb_entry(parent, struct lt_task, pid_node), t->pid, t->start_ns) < 0)
+		there = rb_entry(parent, struct lt_task, pid_node);
+		if (t->pid < there->pid || (t->pid == there->pid && t->start_ns < there->start_ns))
 			link = &parent->rb_left;
 		else
 			link = &parent->rb_right;
@@ -69,28 +41,16 @@ static void insert(struct lt_shard *shard, struct lt_task *t)
 	rb_insert_color(&t->pid_node, &shard->tasks);
 }
 
-void lt_task_mark_dirty(struct lt_shard *shard, struct lt_task *t)
-{
-	if (t->dirty)
-		return;
-	t->dirty = true;
-	list_add_tail(&t->dirty_node, &shard->dirty);
-}
-
 /*
- * What may change in a task's life. p cannot free its credentials while it is
- * here, being current, asleep or under its runqueue's lock.
+ * Whose p is. It cannot free its credentials while it is here, being current,
+ * asleep or under its runqueue's lock.
  */
-static void refresh(struct lt_task *t, struct task_struct *p)
+void lt_task_read_creds(struct lt_task *t, struct task_struct *p)
 {
 	const struct cred *cred = lt_compat_task_cred(p);
-	struct user_namespace *ns;
 
-	memcpy(t->comm, p->comm, LT_COMM_BYTES);
+	t->cred = cred;
 	t->kthread = p->flags & PF_KTHREAD;
-	t->exec_id = (u32)p->self_exec_id;
-	if (p->mm)	/* on its way out a task keeps what it was */
-		t->creds.dumpable = lt_compat_dumpable(p, &ns);
 	t->creds.uid = cred->uid;
 	t->creds.euid = cred->euid;
 	t->creds.suid = cred->suid;
@@ -110,27 +70,21 @@ void lt_task_init(struct lt_task *t, u8 kind)
 	INIT_LIST_HEAD(&t->exited_node);
 }
 
-/*
- * p's record, made if there is none. pid is p's, read once by the caller: an
- * exec elsewhere in its group may change it under us. NULL when there is no
- * room, and *cause says why.
- */
-struct lt_task *lt_task_get(struct lt *lt, struct lt_shard *shard, struct task_struct *p,
+/* The leader died before the thread that took its place went on. */
+void lt_task_revive(struct lt *lt, struct lt_task *t)
+{
+	t->exited = false;
+	list_del_init(&t->exited_node);
+	atomic_dec(&lt->nr_exited);
+}
+
+/* For lt_task_get. */
+struct lt_task *lt_task_new(struct lt *lt, struct lt_shard *shard, struct task_struct *p,
 			    u32 pid, enum lt_lost *cause)
 {
-	struct lt_task *t = lt_task_find(shard, pid, p->start_boottime);
+	struct lt_task *t;
 	bool full;
 
-	if (likely(t)) {
-		if (unlikely(t->exited)) {
-			/* the leader died before the thread that took its place went on */
-			t->exited = false;
-			list_del_init(&t->exited_node);
-			atomic_dec(&lt->nr_exited);
-		}
-		refresh(t, p);
-		return t;
-	}
 	t = lt_pool_take(&lt->task_pool, &full);
 	if (unlikely(!t)) {
 		*cause = full ? LT_LOST_task_limit : LT_LOST_task_pool;
@@ -144,7 +98,7 @@ struct lt_task *lt_task_get(struct lt *lt, struct lt_shard *shard, struct task_s
 	t->start_ns = p->start_boottime;
 	/* a task past exit_notify may have been reaped, and its leader freed */
 	t->leader_start_ns = (p->exit_state ? p : p->group_leader)->start_boottime;
-	refresh(t, p);
+	lt_task_refresh(t, p);
 	insert(shard, t);
 	lt_task_mark_dirty(shard, t);
 	return t;

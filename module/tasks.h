@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Finding a task's record, inlined into the hooks of account.c; tasks.c says how
+ * records are kept. The shard lock is held.
+ */
+#ifndef LATTOP_TASKS_H
+#define LATTOP_TASKS_H
+
+#include <linux/hash.h>
+#include <linux/list.h>
+#include <linux/lockdep.h>
+#include <linux/rbtree.h>
+#include <linux/sched.h>
+#include <linux/string.h>
+
+#include "compat/task.h"
+#include "lattop.h"
+
+static inline struct lt_shard *lt_shard_of(struct lt *lt, u32 pid)
+{
+	return &lt->shards[hash_32(pid, LT_SHARD_BITS)];
+}
+
+static inline struct lt_task *lt_task_find(struct lt_shard *shard, u32 pid, u64 start_ns)
+{
+	struct rb_node *n = shard->tasks.rb_node;
+
+	lockdep_assert_held(&shard->lock);
+	while (n) {
+		struct lt_task *t = rb_entry(n, struct lt_task, pid_node);
+
+		if (likely(t->pid == pid && t->start_ns == start_ns))
+			return t;
+		n = pid < t->pid || (pid == t->pid && start_ns < t->start_ns) ? n->rb_left : n->rb_right;
+	}
+	return NULL;
+}
+
+static inline void lt_task_mark_dirty(struct lt_shard *shard, struct lt_task *t)
+{
+	if (t->dirty)
+		return;
+	t->dirty = true;
+	list_add_tail(&t->dirty_node, &shard->dirty);
+}
+
+/* tasks.c */
+struct lt_task *lt_task_new(struct lt *lt, struct lt_shard *shard, struct task_struct *p,
+			    u32 pid, enum lt_lost *cause);
+void lt_task_revive(struct lt *lt, struct lt_task *t);
+void lt_task_read_creds(struct lt_task *t, struct task_struct *p);
+
+/*
+ * What may change in a task's life. t->cred is compared only: where old and new
+ * credentials lie in the same place, one after the other, it is p's death that
+ * brings these up to date, and before that readers ask p itself (security.c).
+ */
+static inline void lt_task_refresh(struct lt_task *t, struct task_struct *p)
+{
+	u32 exec_id = (u32)p->self_exec_id;
+	struct user_namespace *ns;
+
+	memcpy(t->comm, p->comm, LT_COMM_BYTES);
+	if (p->mm)	/* on its way out a task keeps what it was */
+		t->creds.dumpable = lt_compat_dumpable(p, &ns);
+	if (unlikely(t->cred != lt_compat_task_cred(p) || t->exec_id != exec_id)) {
+		t->exec_id = exec_id;
+		lt_task_read_creds(t, p);
+	}
+}
+
+/*
+ * p's record, made if there is none. pid is p's, read once by the caller: an
+ * exec elsewhere in its group may change it under us. NULL when there is no
+ * room, and *cause says why.
+ */
+static inline struct lt_task *lt_task_get(struct lt *lt, struct lt_shard *shard,
+					  struct task_struct *p, u32 pid, enum lt_lost *cause)
+{
+	struct lt_task *t = lt_task_find(shard, pid, p->start_boottime);
+
+	if (unlikely(!t))
+		return lt_task_new(lt, shard, p, pid, cause);
+	if (unlikely(t->exited))
+		lt_task_revive(lt, t);
+	lt_task_refresh(t, p);
+	return t;
+}
+
+#endif
