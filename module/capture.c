@@ -84,6 +84,8 @@ static void capture_user(struct lt *lt, struct lt_capture *c)
 void lt_capture_current(struct lt *lt, struct lt_capture *c, const struct lt_kframe *at,
 			const struct lt_trace *kernel)
 {
+	unsigned int i;
+
 	c->flags = 0;
 	c->nr_user = 0;
 	c->syscall = -1;
@@ -92,7 +94,8 @@ void lt_capture_current(struct lt *lt, struct lt_capture *c, const struct lt_kfr
 		c->first = 0;
 		c->nr_kernel = kernel->nr_kernel;
 		c->flags = kernel->flags & LT_TR_KERNEL_CUT;
-		memcpy(c->frames, kernel->frames, kernel->nr_kernel * sizeof(c->frames[0]));
+		for (i = 0; i < kernel->nr_kernel; i++)
+			c->frames[i] = kernel->frames[i];
 	} else {
 		trim(lt, c, lt_arch_stack_kernel(at, c->frames, LT_SKIP_FRAMES + lt->kernel_depth + 1, &c->kernel));
 	}

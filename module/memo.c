@@ -226,6 +226,19 @@ found:
 
 /* --- learning --- */
 
+/* Not memcpy: what it thinks of sizes it would print, and hooks may not. */
+static void copy_slots(u16 *to, const u16 *from, unsigned int n)
+{
+	while (n--)
+		*to++ = *from++;
+}
+
+static void copy_pointers(struct lt_pointer *to, const struct lt_pointer *from, unsigned int n)
+{
+	while (n--)
+		*to++ = *from++;
+}
+
 static bool room_for(const struct lt_memo *m, unsigned int slots, unsigned int pointers)
 {
 	slots += m->n_lead + m->n_below + m->n_above + m->n_user;
@@ -261,7 +274,7 @@ static bool kernel_part(struct lt_memo *m, const struct lt_capture *c, u16 *slot
 	if (!room_for(m, 0, s->n_pointers))
 		return false;
 	m->n_kernel_pointers = s->n_pointers;
-	memcpy(m->data, s->pointer, s->n_pointers * sizeof(s->pointer[0]));
+	copy_pointers(m->data, s->pointer, s->n_pointers);
 	for (i = 0; i < s->n_pointers; i++)
 		if (s->pointer[i].slot != LT_SLOT_BP)
 			m->room = max_t(u32, m->room, (s->pointer[i].slot + 1) * sizeof(long));
@@ -286,8 +299,8 @@ static void kernel_part_of(struct lt_memo *m, const struct lt_memo *from, u16 *s
 	m->n_above = from->n_above;
 	m->n_kernel_pointers = from->n_kernel_pointers;
 	memcpy(m->lead, from->lead, sizeof(m->lead));
-	memcpy(m->data, from->data, from->n_kernel_pointers * sizeof(m->data[0]));
-	memcpy(slot, slots_of(from), n * sizeof(*slot));
+	copy_pointers(m->data, from->data, from->n_kernel_pointers);
+	copy_slots(slot, slots_of(from), n);
 }
 
 /* Behind the kernel part; false: not known, or there is no room for it. */
@@ -309,8 +322,8 @@ static bool user_part(struct lt_memo *m, const struct lt_capture *c, u16 *slot)
 	m->generation = s->generation;
 	m->user_pc = c->frames[c->first + c->nr_kernel];
 	m->n_user = n;
-	memcpy(slot + m->n_lead + m->n_below + m->n_above, &s->slot[1], n * sizeof(*slot));
-	memcpy(&m->data[m->n_kernel_pointers], s->pointer, s->n_pointers * sizeof(s->pointer[0]));
+	copy_slots(slot + m->n_lead + m->n_below + m->n_above, &s->slot[1], n);
+	copy_pointers(&m->data[m->n_kernel_pointers], s->pointer, s->n_pointers);
 	m->n_user_pointers = s->n_pointers;
 	return true;
 }
@@ -356,8 +369,7 @@ void lt_memo_learn(struct lt *lt, struct lt_task *t, struct lt_entry *e,
 	m->syscall = c->syscall;
 	m->no_user = c->flags & LT_TR_NO_USER;
 	m->kernel_generation = READ_ONCE(lt->kernel_generation);
-	memcpy((u16 *)slots_of(m), d->slot,
-	       (m->n_lead + m->n_below + m->n_above + m->n_user) * sizeof(u16));
+	copy_slots((u16 *)slots_of(m), d->slot, m->n_lead + m->n_below + m->n_above + m->n_user);
 	to = place_for(lt, t, e);
 	if (to)
 		memcpy(to, d->room, MEMO_BYTES);

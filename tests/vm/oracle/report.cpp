@@ -28,7 +28,7 @@ int64_t slowness() {
 
 int64_t Tolerance::strict(int64_t time_ns, uint64_t events) const {
     return std::max(part(strict_share, time_ns),
-                    strict_per_event_ns * static_cast<int64_t>(events));
+                    strict_per_event_ns * slowness() * static_cast<int64_t>(events));
 }
 
 int64_t Tolerance::of(int64_t time_ns, uint64_t events) const {
