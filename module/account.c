@@ -2,7 +2,8 @@
 /*
  * The story: what the hooks saw, put on a task's account. Hook context; each
  * function takes the task's shard lock, and under it at most a bucket lock of
- * traces.c and a list lock of pool.c.
+ * traces.c and a list lock of pool.c, or miss_lock. The sleeper's stack is
+ * compared or walked under the shard lock.
  *
  *	sleep_begin	the task blocks: count it, to the trace it blocks in
  *	wake		it is runnable: add the time to task and trace
@@ -21,6 +22,7 @@
 #include "compat/task.h"
 #include "hist.h"
 #include "lattop.h"
+#include "memo.h"
 
 #define CREATE_TRACE_POINTS
 #include "lattop_events.h"
@@ -118,15 +120,16 @@ u64 lt_others_runq(const struct lt_others *o, u64 now)
 
 /* The entry of current's sleep, by walking what is not remembered of its stack. */
 static noinline struct lt_entry *walked_entry(struct lt *lt, struct lt_task *t,
-					      const struct lt_kframe *at, const struct lt_memo *kernel)
+					      const struct lt_kframe *at,
+					      const struct lt_memo *kernel, bool learn)
 {
 	struct lt_capture *c = this_cpu_ptr(lt->capture);
 	struct lt_entry *e;
 
-	lt_capture_current(lt, c, at, kernel ? lt_memo_trace(kernel) : NULL);
+	lt_capture_current(lt, c, at, kernel ? kernel->entry->trace : NULL);
 	e = lt_entry_get(lt, t, c);
 	/* What comes once need not be remembered */
-	if (e->trace && e->sleeps)
+	if (learn && e->trace && e->sleeps)
 		lt_memo_learn(lt, t, e, c, kernel);
 	if (unlikely(c->flags & LT_TR_NOT_WHOLE))
 		lt_capture_lose(lt, c->flags);
@@ -137,20 +140,23 @@ static noinline struct lt_entry *walked_entry(struct lt *lt, struct lt_task *t,
 static noinline struct lt_entry *rechecked_entry(struct lt *lt, struct lt_task *t,
 						 const struct lt_kframe *at, struct lt_entry *e)
 {
-	struct lt_entry *walked = walked_entry(lt, t, at, NULL);
+	u64 rows = READ_ONCE(lt->row_generations);
+	struct lt_entry *walked = walked_entry(lt, t, at, NULL, false);
 
-	if (walked != e && walked->trace && !(walked->trace->flags & (LT_TR_MISS | LT_TR_USER_FAULT)))
+	/* Memory that has gone meanwhile, or rows that have, refute nothing */
+	if (walked != e && walked->trace && !(walked->trace->flags & (LT_TR_MISS | LT_TR_USER_FAULT)) &&
+	    rows == READ_ONCE(lt->row_generations))
 		lt_lose(lt, LT_LOST_memo_wrong);
 	return walked;
 }
 
-static struct lt_entry *entry_of(struct lt *lt, struct lt_task *t, const struct lt_kframe *at)
+static __always_inline struct lt_entry *entry_of(struct lt *lt, struct lt_task *t, const struct lt_kframe *at)
 {
 	const struct lt_memo *kernel = NULL;
 	struct lt_entry *e = lt_memo_find(lt, t, at, &kernel);
 
 	if (unlikely(!e))
-		return walked_entry(lt, t, at, kernel);
+		return walked_entry(lt, t, at, kernel, true);
 	if (unlikely(lt->recheck) && !(this_cpu_inc_return(lt->stats->matches) % lt->recheck))
 		return rechecked_entry(lt, t, at, e);
 	if (unlikely(e->trace->flags & LT_TR_NOT_WHOLE))
@@ -159,8 +165,8 @@ static struct lt_entry *entry_of(struct lt *lt, struct lt_task *t, const struct 
 }
 
 /* p is current and on its way off the CPU, blocked with this state; *at: in whose call. */
-void lt_sleep_begin(struct lt *lt, struct task_struct *p, unsigned int state,
-		    const struct lt_kframe *at, u64 now)
+static __always_inline void sleep_begin(struct lt *lt, struct task_struct *p, unsigned int state,
+					const struct lt_kframe *at, u64 now)
 {
 	u32 pid = READ_ONCE(p->pid);
 	struct lt_shard *shard = lt_shard_of(lt, pid);
@@ -251,7 +257,7 @@ void lt_preempted(struct lt *lt, struct task_struct *prev, u64 now)
 	raw_spin_unlock(&shard->lock);
 }
 
-void lt_switch_in(struct lt *lt, struct task_struct *next, u64 now)
+static __always_inline void switch_in(struct lt *lt, struct task_struct *next, u64 now)
 {
 	u32 pid = READ_ONCE(next->pid);
 	struct lt_shard *shard = lt_shard_of(lt, pid);
@@ -279,6 +285,26 @@ void lt_switch_in(struct lt *lt, struct task_struct *next, u64 now)
 	raw_spin_unlock(&shard->lock);
 }
 
+/* Three doors for the hooks: one kind of event each, or both of a switch at once, which is cheaper. */
+void lt_sleep_begin(struct lt *lt, struct task_struct *p, unsigned int state,
+		    const struct lt_kframe *at, u64 now)
+{
+	sleep_begin(lt, p, state, at, now);
+}
+
+void lt_switch_in(struct lt *lt, struct task_struct *next, u64 now)
+{
+	switch_in(lt, next, now);
+}
+
+void lt_sleep_and_switch(struct lt *lt, struct task_struct *prev, unsigned int state,
+			 const struct lt_kframe *at, struct task_struct *next, u64 now)
+{
+	sleep_begin(lt, prev, state, at, now);
+	if (likely(next->pid))
+		switch_in(lt, next, now);
+}
+
 void lt_task_dead(struct lt *lt, struct task_struct *p, u64 now)
 {
 	u32 pid = READ_ONCE(p->pid);
@@ -292,7 +318,6 @@ void lt_task_dead(struct lt *lt, struct task_struct *p, u64 now)
 			lt_lose(lt, LT_LOST_order);
 			lt_account_end(lt, t, now);
 		}
-		lt_task_read_creds(t, p);
 		/* a leader that dies for an exec: the thread that execs goes on as it */
 		if (thread_group_leader(p) && lt_compat_group_execs(p))
 			WRITE_ONCE(lt->identities_moved, true);

@@ -96,6 +96,15 @@ static unsigned int frames_from(struct task_struct *p, struct pt_regs *regs,
 	return n;
 }
 
+/* The unwinder takes a step from registers it is given: their own frame comes first. */
+static unsigned int frames_at(const struct lt_kframe *at, unsigned long *frames, unsigned int max)
+{
+	struct pt_regs regs = { .ip = at->pc, .sp = at->sp, .bp = at->bp, .cs = __KERNEL_CS };
+
+	frames[0] = at->pc;
+	return 1 + frames_from(current, &regs, frames + 1, max - 1);
+}
+
 #ifdef CONFIG_UNWINDER_ORC
 
 /* What a shape is taken with, from one step of the walk to the next. */
@@ -232,7 +241,7 @@ static void step(struct unwind_state *state, struct unwind_state *other)
 	unwind_next_frame(other);
 }
 
-/* current's kernel stack from *at up, innermost first; *s: how it went. */
+/* current's kernel stack from *at up, innermost first; *s, if it is wanted: how it went. */
 unsigned int lt_arch_stack_kernel(const struct lt_kframe *at, unsigned long *frames,
 				  unsigned int max, struct lt_kshape *s)
 {
@@ -240,6 +249,8 @@ unsigned int lt_arch_stack_kernel(const struct lt_kframe *at, unsigned long *fra
 	unsigned int n = 0;
 	struct sketch k;
 
+	if (!s)
+		return frames_at(at, frames, max);
 	note_start(&k, s, at);
 	frames[n++] = at->pc;
 	start_at(&state, at, at->bp);
@@ -263,10 +274,9 @@ unsigned int lt_arch_stack_kernel(const struct lt_kframe *at, unsigned long *fra
 unsigned int lt_arch_stack_kernel(const struct lt_kframe *at, unsigned long *frames,
 				  unsigned int max, struct lt_kshape *s)
 {
-	struct pt_regs regs = { .ip = at->pc, .sp = at->sp, .bp = at->bp, .cs = __KERNEL_CS };
-
-	s->known = false;
-	return frames_from(current, &regs, frames, max);
+	if (s)
+		s->known = false;
+	return frames_at(at, frames, max);
 }
 
 #endif

@@ -65,7 +65,7 @@ static void capture_user(struct lt *lt, struct lt_capture *c)
 	lt_arch_user_frame(current, &f, &c->flags);
 	if (!lt->user_depth) {
 		c->flags |= LT_TR_USER_CUT;
-		c->user.known = true;
+		c->user.known = !(c->flags & LT_TR_COMPAT);
 		c->user.n_slots = 0;
 		c->user.n_pointers = 0;
 		return;
@@ -97,7 +97,9 @@ void lt_capture_current(struct lt *lt, struct lt_capture *c, const struct lt_kfr
 		for (i = 0; i < kernel->nr_kernel; i++)
 			c->frames[i] = kernel->frames[i];
 	} else {
-		trim(lt, c, lt_arch_stack_kernel(at, c->frames, LT_SKIP_FRAMES + lt->kernel_depth + 1, &c->kernel));
+		c->kernel_generation = atomic_read(&lt->kernel_generation);	/* before the walk */
+		trim(lt, c, lt_arch_stack_kernel(at, c->frames, LT_SKIP_FRAMES + lt->kernel_depth + 1,
+						 lt->memo_pool.max ? &c->kernel : NULL));
 	}
 	/* in execve the registers are the old program's, the memory already the new one's */
 	if (lt_compat_no_user(current) || current->in_execve) {

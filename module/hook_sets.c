@@ -39,10 +39,12 @@ static notrace void LT_COMPAT_SCHED_SWITCH(on_sched_switch)
 		return;
 	now = lt_clock();
 	if (likely(prev->pid)) {
+		if (likely(!preempt && state && !(state & TASK_DEAD) && lt_compat_task_blocked(prev))) {
+			lt_sleep_and_switch(lt, prev, state, lt_arch_caller(&at), next, now);
+			return;
+		}
 		if (unlikely(state & TASK_DEAD))
 			lt_task_dead(lt, prev, now);
-		else if (!preempt && state && lt_compat_task_blocked(prev))
-			lt_sleep_begin(lt, prev, state, lt_arch_caller(&at), now);
 		else
 			lt_preempted(lt, prev, now);
 	}

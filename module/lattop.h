@@ -99,6 +99,7 @@ struct lt_capture {
 	u64 cost_ns;				/* and what the hook for that took */
 	struct lt_kshape kernel;
 	struct lt_ushape user;
+	int kernel_generation;
 	unsigned long frames[LT_SKIP_FRAMES + LT_KERNEL_DEPTH_MAX + 1 + LT_USER_DEPTH_MAX];
 };
 
@@ -241,7 +242,7 @@ struct lt {
 	struct lt_pool memo_pool;
 	struct lt_memo_draft __percpu *drafts;
 	struct notifier_block module_notifier;
-	u32 kernel_generation;		/* changes with the kernel's code */
+	atomic_t kernel_generation;	/* changes with the kernel's code */
 	unsigned int recheck;
 
 	/* learned rows: rows.c */
@@ -308,6 +309,8 @@ void lt_sleep_begin(struct lt *lt, struct task_struct *p, unsigned int state,
 void lt_wake(struct lt *lt, struct task_struct *p);
 void lt_wake_new(struct lt *lt, struct task_struct *p);
 void lt_switch_in(struct lt *lt, struct task_struct *next, u64 now);
+void lt_sleep_and_switch(struct lt *lt, struct task_struct *prev, unsigned int state,
+			 const struct lt_kframe *at, struct task_struct *next, u64 now);
 void lt_preempted(struct lt *lt, struct task_struct *prev, u64 now);
 void lt_task_dead(struct lt *lt, struct task_struct *p, u64 now);
 void lt_others_sleep(struct lt *lt, struct lt_shard *shard, u32 pid, u64 now,
@@ -357,10 +360,7 @@ unsigned int lt_arch_stack_kernel(const struct lt_kframe *at, unsigned long *fra
 unsigned int lt_arch_stack_asleep(struct task_struct *p, unsigned long *frames, unsigned int max);
 unsigned int lt_arch_stack_user(unsigned long *frames, unsigned int max, u32 *flags);
 
-/* memo.c: shard lock held */
-struct lt_entry *lt_memo_find(struct lt *lt, struct lt_task *t, const struct lt_kframe *at,
-			      const struct lt_memo **kernel);
-const struct lt_trace *lt_memo_trace(const struct lt_memo *m);
+/* memo.c: shard lock held; memo.h has what hooks inline */
 void lt_memo_learn(struct lt *lt, struct lt_task *t, struct lt_entry *e,
 		   const struct lt_capture *c, const struct lt_memo *kernel);
 void lt_memos_forget(struct lt *lt, struct lt_task *t);

@@ -198,7 +198,8 @@ unsigned int lt_rows_walk_current(struct lt_space *space, struct lt_uframe *f,
 	}
 	rcu_read_unlock();
 	s->n_slots = n;
-	s->known &= !(found & (LT_TR_MISS | LT_TR_USER_FAULT));
+	/* where it was cut, the word that leads on decided, too */
+	s->known &= !(found & (LT_TR_MISS | LT_TR_USER_FAULT | LT_TR_USER_CUT));
 	*f = at;
 	*flags |= found;
 	return n;

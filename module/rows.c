@@ -53,8 +53,8 @@ static void drop_table(struct lt_space *s)
 
 	if (!old)
 		return;
-	new_generation(s);
 	rcu_assign_pointer(s->table, NULL);
+	new_generation(s);	/* behind that: who reads the new one finds no old rows */
 	s->lt->nr_rows -= old->nr;
 	s->lt->row_bytes -= table_bytes(old->bits);
 	s->n_ranges = 0;

@@ -98,6 +98,8 @@ struct lt_task *lt_task_new(struct lt *lt, struct lt_shard *shard, struct task_s
 	t->start_ns = p->start_boottime;
 	/* a task past exit_notify may have been reaped, and its leader freed */
 	t->leader_start_ns = (p->exit_state ? p : p->group_leader)->start_boottime;
+	t->exec_id = (u32)p->self_exec_id;
+	lt_task_read_creds(t, p);
 	lt_task_refresh(t, p);
 	insert(shard, t);
 	lt_task_mark_dirty(shard, t);

@@ -51,9 +51,10 @@ void lt_task_revive(struct lt *lt, struct lt_task *t);
 void lt_task_read_creds(struct lt_task *t, struct task_struct *p);
 
 /*
- * What may change in a task's life. t->cred is compared only: where old and new
- * credentials lie in the same place, one after the other, it is p's death that
- * brings these up to date, and before that readers ask p itself (security.c).
+ * What may change in a task's life. On its way out, without its memory, a task
+ * keeps what it was: whose it is and whether it is dumpable go together. t->cred
+ * is compared only; should new credentials lie where the old ones lay, readers
+ * ask p itself while it lives (security.c).
  */
 static inline void lt_task_refresh(struct lt_task *t, struct task_struct *p)
 {
@@ -61,8 +62,9 @@ static inline void lt_task_refresh(struct lt_task *t, struct task_struct *p)
 	struct user_namespace *ns;
 
 	memcpy(t->comm, p->comm, LT_COMM_BYTES);
-	if (p->mm)	/* on its way out a task keeps what it was */
-		t->creds.dumpable = lt_compat_dumpable(p, &ns);
+	if (unlikely(!p->mm))
+		return;
+	t->creds.dumpable = lt_compat_dumpable(p, &ns);
 	if (unlikely(t->cred != lt_compat_task_cred(p) || t->exec_id != exec_id)) {
 		t->exec_id = exec_id;
 		lt_task_read_creds(t, p);

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A remembered trace, and whether a stack is like the one it was taken from:
+ * inlined into the hook in account.c. memo.c makes them, and says why a match
+ * is a proof. The task's shard lock is held.
+ */
+#ifndef LATTOP_MEMO_H
+#define LATTOP_MEMO_H
+
+#include <linux/sched.h>
+#include <linux/uaccess.h>
+
+#include "arch_x86.h"
+#include "compat/task.h"
+#include "lattop.h"
+#include "row_space.h"
+#include "shape.h"
+
+enum { LT_MEMO_LEADS = 4 };
+
+/* Did the kernel walk go by the register bp, and what is its distance from? */
+enum lt_memo_bp { LT_MEMO_NOT_BP, LT_MEMO_BP_SP, LT_MEMO_BP_TOP };
+
+struct lt_memo {
+	struct lt_entry *entry;
+	const unsigned long *frames;		/* of its trace */
+	unsigned long pc;			/* where the kernel stack was walked from */
+	unsigned long user_pc;			/* 0: there are no user frames */
+	u32 exec_id;
+	s32 syscall;
+	int kernel_generation;
+	u32 user_reach;				/* bytes of user stack above sp that are looked at */
+	u32 room, more_room;			/* bytes from sp to the top: at least, and how many more */
+	u8 n_lead, n_below, n_above, n_user;	/* slots, in this order */
+	u8 n_sp_pointers, n_top_pointers;	/* kernel's, by what their distance is from */
+	u8 n_user_pointers;
+	u8 bp_from;				/* enum lt_memo_bp */
+	s32 bp_distance;
+	bool no_user;				/* LT_TR_NO_USER */
+	bool whole;				/* the user part is known, too, or there is none */
+	const struct mm_struct *mm;		/* if there are user frames: its rows' space, and generation */
+	struct lt_space *space;
+	u64 generation;
+	unsigned long lead[LT_MEMO_LEADS];		/* the frames that the trace leaves out */
+	struct lt_pointer data[];		/* kernel's, user's; then the slots */
+};
+
+static __always_inline const u16 *lt_memo_slots(const struct lt_memo *m)
+{
+	return (const u16 *)&m->data[m->n_sp_pointers + m->n_top_pointers + m->n_user_pointers];
+}
+
+/* Of current's own kernel stack, whatever KASAN thinks of that place. */
+static __always_inline unsigned long lt_memo_word_at(unsigned long address)
+{
+#ifdef CONFIG_KASAN
+	return READ_ONCE_NOCHECK(*(unsigned long *)address);
+#else
+	return READ_ONCE(*(unsigned long *)address);
+#endif
+}
+
+/*
+ * Is the kernel stack from *at up that which m was taken from? Most often it
+ * is: differences are gathered, and looked at once.
+ */
+static __always_inline bool lt_memo_same_kernel(const struct lt_memo *m, const struct lt_kframe *at,
+					unsigned long top)
+{
+	const unsigned long *frames = m->frames;
+	const struct lt_pointer *p = m->data;
+	const u16 *slot = lt_memo_slots(m);
+	unsigned long sp = at->sp, different;
+	unsigned int n;
+
+	if (top - sp - m->room > m->more_room)
+		return false;
+	different = 0;
+	for (n = 0; n < m->n_lead; n++)
+		different |= lt_memo_word_at(sp + *slot++ * sizeof(long)) ^ m->lead[n];
+	for (n = m->n_below; n >= 2; n -= 2, slot += 2, frames += 2) {
+		different |= lt_memo_word_at(sp + slot[0] * sizeof(long)) ^ frames[0];
+		different |= lt_memo_word_at(sp + slot[1] * sizeof(long)) ^ frames[1];
+	}
+	if (n)
+		different |= lt_memo_word_at(sp + *slot++ * sizeof(long)) ^ *frames++;
+	for (n = m->n_above; n; n--)
+		different |= lt_memo_word_at(top - *slot++ * sizeof(long)) ^ *frames++;
+	for (n = m->n_sp_pointers; n; n--, p++)
+		different |= (lt_memo_word_at(sp + p->slot * sizeof(long)) - sp) ^ (long)p->distance;
+	for (n = m->n_top_pointers; n; n--, p++)
+		different |= (lt_memo_word_at(sp + p->slot * sizeof(long)) - top) ^ (long)p->distance;
+	if (m->bp_from)
+		different |= (at->bp - (m->bp_from == LT_MEMO_BP_TOP ? top : sp)) ^ (long)m->bp_distance;
+	return !different;
+}
+
+/* Is the user stack from regs up? Page faults are disabled here: memory that is not there is not the same. */
+static __always_inline bool lt_memo_same_user(const struct lt_memo *m, unsigned long sp, unsigned long bp)
+{
+	const unsigned long *frames = m->frames + m->n_below + m->n_above + 1;
+	const struct lt_pointer *p = &m->data[m->n_sp_pointers + m->n_top_pointers];
+	const u16 *slot = lt_memo_slots(m) + m->n_lead + m->n_below + m->n_above;
+	u64 different = 0, a, b;
+	unsigned int n;
+
+	if (!lt_arch_user_room(&sp, m->user_reach))
+		return false;
+	pagefault_disable();
+	if (unlikely(!lt_arch_open_user())) {
+		pagefault_enable();
+		return false;
+	}
+	for (n = m->n_user; n >= 2; n -= 2, slot += 2, frames += 2) {
+		unsafe_get_user(a, (u64 __user *)sp + slot[0], fault);
+		unsafe_get_user(b, (u64 __user *)sp + slot[1], fault);
+		different |= (a ^ frames[0]) | (b ^ frames[1]);
+	}
+	if (n) {
+		unsafe_get_user(a, (u64 __user *)sp + *slot++, fault);
+		different |= a ^ *frames++;
+	}
+	for (n = m->n_user_pointers; n; n--, p++) {
+		a = bp;
+		if (p->slot != LT_SLOT_BP)
+			unsafe_get_user(a, (u64 __user *)sp + p->slot, fault);
+		different |= a ^ (sp + p->distance);
+	}
+	lt_arch_close_user();
+	pagefault_enable();
+	return !different;
+fault:
+	lt_arch_close_user();
+	pagefault_enable();
+	return false;
+}
+
+static inline void lt_memo_to_front(struct lt_task *t, unsigned int i)
+{
+	struct lt_memo *m = t->memo[i];
+
+	for (; i; i--)
+		t->memo[i] = t->memo[i - 1];
+	t->memo[0] = m;
+}
+
+/*
+ * The entry that current's sleep belongs to; NULL: it has to be walked, its user
+ * stack at least if *kernel is one with the same kernel stack.
+ */
+static __always_inline struct lt_entry *
+lt_memo_find(struct lt *lt, struct lt_task *t, const struct lt_kframe *at,
+	     const struct lt_memo **kernel)
+{
+	bool no_user = lt_compat_no_user(current) || current->in_execve;
+	struct pt_regs *regs = task_pt_regs(current);
+	int syscall = no_user ? -1 : lt_arch_syscall(current);
+	unsigned long top = lt_arch_stack_top(current);
+	struct lt_memo *m;
+	unsigned int i;
+
+	for (i = 0; i < LT_MEMOS && (m = t->memo[i]); i++) {
+		if (m->pc != at->pc || m->syscall != syscall || m->no_user != no_user ||
+		    m->exec_id != t->exec_id ||
+		    m->kernel_generation != atomic_read(&lt->kernel_generation) ||
+		    !lt_memo_same_kernel(m, at, top))
+			continue;
+		if (m->user_pc) {
+			if (m->user_pc == instruction_pointer(regs) && m->mm == current->mm &&
+			    m->generation == lt_space_generation(m->space) &&
+			    lt_arch_64bit(regs) &&
+			    lt_memo_same_user(m, user_stack_pointer(regs), frame_pointer(regs)))
+				goto found;
+		} else if (m->whole && (no_user || lt_arch_64bit(regs))) {
+			goto found;
+		}
+		*kernel = m;
+	}
+	return NULL;
+found:
+	if (i)
+		lt_memo_to_front(t, i);
+	return m->entry;
+}
+
+#endif
