@@ -120,13 +120,14 @@ CodeFiles::File ProcessCode::open_vdso(const Mapping& mapping, Load load) {
 CodeFiles::File ProcessCode::open_file(const Mapping& mapping, Load load) {
     if (mapping.path == kVdso) return open_vdso(mapping, load);
     if (mapping.inode == 0) return nullptr;
-    UniqueFd fd = proc_files_.open_mapping(mapping);
+    const UniqueFd path = proc_files_.mapped_file(mapping);
     struct stat info {};
-    if (!fd || ::fstat(fd.get(), &info) != 0) return nullptr;
+    if (!path || ::fstat(path.get(), &info) != 0) return nullptr;
     const CodeFileId id{info.st_dev, info.st_ino, static_cast<std::uint64_t>(info.st_size),
                         nanoseconds(info.st_mtim), nanoseconds(info.st_ctim)};
     if (auto known = files_->find(id); known != nullptr || load == Load::IfKnown) return known;
-    return files_->keep(id, CfiRows::from_file(std::move(fd)));
+    UniqueFd fd = open_to_read(path);
+    return fd ? files_->keep(id, CfiRows::from_file(std::move(fd))) : nullptr;
 }
 
 CodeFiles::File ProcessCode::file_of(const Mapping& mapping) {

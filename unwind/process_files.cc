@@ -87,10 +87,12 @@ bool is_mapped(const struct stat& info, const Mapping& mapping) {
     return info.st_ino == mapping.inode;
 }
 
-UniqueFd checked(const UniqueFd& path, const Mapping& mapping) {
+UniqueFd checked(UniqueFd path, const Mapping& mapping) {
     struct stat info {};
-    if (!path || ::fstat(path.get(), &info) != 0 || !is_mapped(info, mapping)) return {};
-    return reopen_regular(path, info);
+    if (!path || ::fstat(path.get(), &info) != 0 || !S_ISREG(info.st_mode) ||
+        !is_mapped(info, mapping))
+        return {};
+    return path;
 }
 
 }  // namespace
@@ -142,12 +144,20 @@ UniqueFd ProcessFiles::in_root(const std::string& path) const {
         static_cast<int>(::syscall(SYS_openat2, root.get(), path.c_str(), &how, sizeof(how))));
 }
 
-UniqueFd ProcessFiles::open_mapping(const Mapping& mapping) const {
+UniqueFd ProcessFiles::mapped_file(const Mapping& mapping) const {
     const std::string range = fmt::format("map_files/{:x}-{:x}", mapping.start, mapping.end);
-    if (UniqueFd fd = open_regular(folder_.get(), range)) return fd;
+    UniqueFd path(::openat(folder_.get(), range.c_str(), O_PATH | O_CLOEXEC));
+    struct stat info {};
+    if (path && ::fstat(path.get(), &info) == 0 && S_ISREG(info.st_mode)) return path;
     if (!mapping.deleted)
         if (UniqueFd fd = checked(in_root(mapping.path), mapping)) return fd;
     return checked(UniqueFd(::openat(folder_.get(), "exe", O_PATH | O_CLOEXEC)), mapping);
+}
+
+UniqueFd open_to_read(const UniqueFd& path) {
+    struct stat info {};
+    if (::fstat(path.get(), &info) != 0) return {};
+    return reopen_regular(path, info);
 }
 
 UniqueFd open_regular_file(const std::string& path) {

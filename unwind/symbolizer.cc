@@ -155,14 +155,15 @@ ElfImage* Symbolizer::open_vdso(const Mapping& mapping, File& file, const Proces
 
 ElfImage* Symbolizer::open_image(const Mapping& mapping, File& file, const ProcessFiles& files) {
     if (mapping.path == kVdso) return open_vdso(mapping, file, files);
-    UniqueFd fd = files.open_mapping(mapping);
+    const UniqueFd path = files.mapped_file(mapping);
     struct stat info {};
-    if (!fd || ::fstat(fd.get(), &info) != 0) return nullptr;
+    if (!path || ::fstat(path.get(), &info) != 0) return nullptr;
     const ImageId id{info.st_dev, info.st_ino, static_cast<std::uint64_t>(info.st_size),
                      nanoseconds(info.st_mtim)};
     file.image = id;
     if (const auto* known = images_.find(id)) return known->get();
-    return keep(file, id, ElfImage::from_file(std::move(fd)));
+    UniqueFd fd = open_to_read(path);
+    return fd ? keep(file, id, ElfImage::from_file(std::move(fd))) : nullptr;
 }
 
 ElfImage* Symbolizer::find_image(const Mapping& mapping, File& file, const ProcessFiles& files,
