@@ -16,6 +16,21 @@ static void spin_until(_Atomic int* done, _Atomic int* ready, long stops) {
     truth_end(&truth, stops);
 }
 
+/* How often it has slept, as the kernel counts */
+static long switches(pid_t pid) {
+    char path[64], line[128];
+    long count = -1;
+    FILE* status;
+
+    snprintf(path, sizeof(path), "/proc/%d/status", pid);
+    status = fopen(path, "re");
+    if (!status) truth_die("%s", path);
+    while (fgets(line, sizeof(line), status))
+        if (sscanf(line, "voluntary_ctxt_switches: %ld", &count) == 1) break;
+    fclose(status);
+    return count;
+}
+
 int main(int argc, char** argv) {
     long stops = truth_arg(argc, argv, 1, 20);
     _Atomic int* flags =
@@ -33,9 +48,14 @@ int main(int argc, char** argv) {
     while (!atomic_load(&flags[1]))
         truth_sleep_us(1000);
     for (long i = 0; i < stops; i++) {
+        long before = switches(child);
+
         truth_need(kill(child, SIGSTOP), "SIGSTOP");
         truth_need(waitpid(child, &status, WUNTRACED), "waitpid");
-        truth_sleep_us(2000);
+        /* It says that it is stopped before it stops */
+        do
+            truth_sleep_us(2000);
+        while (switches(child) == before);
         truth_need(kill(child, SIGCONT), "SIGCONT");
         truth_need(waitpid(child, &status, WCONTINUED), "waitpid");
     }
