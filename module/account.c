@@ -23,10 +23,10 @@
 #include "hist.h"
 #include "lattop.h"
 #include "memo.h"
+#include "tasks.h"
 
 #define CREATE_TRACE_POINTS
 #include "lattop_events.h"
-#include "tasks.h"
 
 void lt_account_begin(struct lt *lt, struct lt_task *t, struct lt_entry *e, u64 now)
 {

@@ -116,11 +116,6 @@ struct sketch {
 	bool live;		/* or the register itself did */
 };
 
-static unsigned long word_at(unsigned long address)
-{
-	return READ_ONCE_NOCHECK(*(unsigned long *)address);
-}
-
 static bool add_pointer(struct lt_kshape *s, unsigned long slot, bool from_top, long distance)
 {
 	struct lt_pointer *p = &s->pointer[s->n_pointers];
@@ -147,7 +142,7 @@ static bool add_source(struct sketch *k, bool from_top)
 	if (k->live && !add_pointer(k->s, LT_SLOT_BP, from_top, distance))
 		return false;
 	for (at = k->source; at < k->sp; at += sizeof(long))
-		if (word_at(at) == k->bp &&
+		if (lt_arch_stack_word(at) == k->bp &&
 		    !add_pointer(k->s, (at - start) / sizeof(long), from_top, distance))
 			return false;
 	return k->s->n_pointers > before;
@@ -166,7 +161,7 @@ static bool note_step(struct sketch *k, const struct unwind_state *state,
 
 	if (state->error || state->regs || n >= LT_SHAPE_KERNEL ||
 	    state->stack_info.type != STACK_TYPE_TASK || slot < k->s->from.sp || slot >= top ||
-	    word_at(slot) != addr)	/* a tracer put its own there */
+	    lt_arch_stack_word(slot) != addr)	/* a tracer put its own there */
 		return false;
 	if (other->sp != state->sp) {
 		if (other->sp != state->sp + sizeof(long) || from_top)

@@ -24,6 +24,16 @@ static __always_inline unsigned long lt_arch_stack_top(struct task_struct *p)
 	return (unsigned long)task_pt_regs(p);
 }
 
+/* A word of current's own kernel stack, whatever KASAN thinks of that place. */
+static __always_inline unsigned long lt_arch_stack_word(unsigned long address)
+{
+#ifdef CONFIG_KASAN
+	return READ_ONCE_NOCHECK(*(unsigned long *)address);
+#else
+	return READ_ONCE(*(unsigned long *)address);
+#endif
+}
+
 /* Where the function this is inlined in was called, as its caller was then. */
 static __always_inline const struct lt_kframe *lt_arch_caller(struct lt_kframe *at)
 {
@@ -74,7 +84,7 @@ static __always_inline bool lt_arch_user_room(unsigned long *sp, unsigned long b
 {
 	unsigned long end = TASK_SIZE_MAX - bytes;
 
-	OPTIMIZER_HIDE_VAR(end);
+	OPTIMIZER_HIDE_VAR(end);	/* to 5.10's mask a constant of 64 bits is an error */
 	if (*sp >= end)
 		return false;
 	*sp &= array_index_mask_nospec(*sp, end);
@@ -84,13 +94,11 @@ static __always_inline bool lt_arch_user_room(unsigned long *sp, unsigned long b
 /* A lt_read_word. The address is what a user's stack says: nor may it be speculated with beyond user memory. */
 static __always_inline int lt_arch_read_word(void *unused, u64 address, u64 *word)
 {
-	unsigned long end = TASK_SIZE_MAX - sizeof(*word);
+	unsigned long at = address;
 
-	OPTIMIZER_HIDE_VAR(end);	/* to 5.10's mask a constant of 64 bits is an error */
-	if (address >= end)
+	if (!lt_arch_user_room(&at, sizeof(*word)))
 		return 0;
-	address &= array_index_mask_nospec(address, end);
-	unsafe_get_user(*word, (u64 __user *)address, fault);
+	unsafe_get_user(*word, (u64 __user *)at, fault);
 	return 1;
 fault:
 	return 0;

@@ -80,24 +80,30 @@ static void capture_user(struct lt *lt, struct lt_capture *c)
 		lt_miss(lt, current, &f);
 }
 
+/* The kernel part of a trace. Not memcpy: what it thinks of sizes it would print, and hooks may not. */
+void lt_capture_kernel_of(struct lt_capture *c, const struct lt_trace *tr)
+{
+	unsigned int i;
+
+	c->first = 0;
+	c->nr_kernel = tr->nr_kernel;
+	c->flags = tr->flags & LT_TR_KERNEL_CUT;
+	for (i = 0; i < tr->nr_kernel; i++)
+		c->frames[i] = tr->frames[i];
+}
+
 /* *at: where current's kernel stack begins; or kernel: a trace with the kernel frames it has. */
 void lt_capture_current(struct lt *lt, struct lt_capture *c, const struct lt_kframe *at,
 			const struct lt_trace *kernel)
 {
-	unsigned int i;
-
 	c->flags = 0;
 	c->nr_user = 0;
 	c->syscall = -1;
 	c->user.known = false;
 	if (kernel) {
-		c->first = 0;
-		c->nr_kernel = kernel->nr_kernel;
-		c->flags = kernel->flags & LT_TR_KERNEL_CUT;
-		for (i = 0; i < kernel->nr_kernel; i++)
-			c->frames[i] = kernel->frames[i];
+		lt_capture_kernel_of(c, kernel);
 	} else {
-		c->kernel_generation = atomic_read(&lt->kernel_generation);	/* before the walk */
+		c->kernel.generation = atomic_read(&lt->kernel_generation);	/* before the walk */
 		trim(lt, c, lt_arch_stack_kernel(at, c->frames, LT_SKIP_FRAMES + lt->kernel_depth + 1,
 						 lt->memo_pool.max ? &c->kernel : NULL));
 	}

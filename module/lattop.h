@@ -99,7 +99,6 @@ struct lt_capture {
 	u64 cost_ns;				/* and what the hook for that took */
 	struct lt_kshape kernel;
 	struct lt_ushape user;
-	int kernel_generation;
 	unsigned long frames[LT_SKIP_FRAMES + LT_KERNEL_DEPTH_MAX + 1 + LT_USER_DEPTH_MAX];
 };
 
@@ -350,6 +349,7 @@ void lt_traces_exit(struct lt *lt);
 void lt_capture_current(struct lt *lt, struct lt_capture *c, const struct lt_kframe *at,
 			const struct lt_trace *kernel);
 void lt_capture_asleep(struct lt *lt, struct lt_capture *c, struct task_struct *p);
+void lt_capture_kernel_of(struct lt_capture *c, const struct lt_trace *tr);
 void lt_capture_lose(struct lt *lt, u32 flags);
 int lt_capture_init(struct lt *lt);
 void lt_capture_exit(struct lt *lt);

@@ -75,93 +75,63 @@ static void copy_pointers(struct lt_pointer *to, const struct lt_pointer *from, 
 
 static bool room_for(const struct lt_memo *m, unsigned int slots, unsigned int pointers)
 {
-	slots += m->n_lead + m->n_below + m->n_above + m->n_user;
-	pointers += m->n_sp_pointers + m->n_top_pointers + m->n_user_pointers;
+	slots += lt_memo_kernel_slots(m) + m->n_user;
+	pointers += m->kernel.n_pointers + m->n_user_pointers;
 	return slots * sizeof(u16) + pointers * sizeof(struct lt_pointer) <= DATA_BYTES;
 }
 
-/* Those that are sp's first, then those that are the top's. */
-static bool kernel_pointers(struct lt_memo *m, const struct lt_kshape *s)
+/* How many bytes of stack above sp are looked at for these. */
+static u32 reach(const u16 *slot, unsigned int n_slots,
+		 const struct lt_pointer *p, unsigned int n_pointers)
 {
-	unsigned int i, n = 0, from_top;
+	u32 bytes = 0;
 
-	if (!room_for(m, 0, s->n_pointers))
-		return false;
-	for (from_top = 0; from_top < 2; from_top++) {
-		for (i = 0; i < s->n_pointers; i++) {
-			const struct lt_pointer *p = &s->pointer[i];
-
-			if (p->from_top != from_top)
-				continue;
-			if (p->slot == LT_SLOT_BP) {
-				/* said twice, it says the same; once from sp and once from the top does not occur */
-				if (m->bp_from && m->bp_distance != p->distance)
-					return false;
-				m->bp_from = from_top ? LT_MEMO_BP_TOP : LT_MEMO_BP_SP;
-				m->bp_distance = p->distance;
-				continue;
-			}
-			m->data[n++] = *p;
-			m->room = max_t(u32, m->room, (p->slot + 1) * sizeof(long));
-		}
-		*(from_top ? &m->n_top_pointers : &m->n_sp_pointers) = n - m->n_sp_pointers;
-	}
-	m->more_room = THREAD_SIZE - m->room;
-	if (s->depth) {
-		m->room = s->depth;
-		m->more_room = 0;
-	}
-	return true;
+	for (; n_slots--; slot++)
+		bytes = max_t(u32, bytes, (*slot + 1) * sizeof(u64));
+	for (; n_pointers--; p++)
+		if (p->slot != LT_SLOT_BP)
+			bytes = max_t(u32, bytes, (p->slot + 1) * sizeof(u64));
+	return bytes;
 }
 
 /* The kernel part of what c walked: slots to *slot, pointers to m->data. */
 static bool kernel_part(struct lt_memo *m, const struct lt_capture *c, u16 *slot)
 {
 	const struct lt_kshape *s = &c->kernel;
+	struct lt_memo_kernel *k = &m->kernel;
 	unsigned int i, first = c->first, end = first + c->nr_kernel;
 
-	/* frame 0 has no slot: it is pc, and m->pc is compared */
-	if (!s->known || !first || first - 1 > LT_MEMO_LEADS || end > s->n_slots)
+	/* frame 0 has no slot: it is pc, which is compared */
+	if (!s->known || !first || first - 1 > LT_MEMO_LEADS || end > s->n_slots ||
+	    first > s->first_from_top)
 		return false;
-	m->pc = s->from.pc;
-	m->kernel_generation = c->kernel_generation;
-	m->n_lead = first - 1;
-	for (i = 1; i < end; i++) {
-		unsigned int above = i >= s->first_from_top;
-
-		*slot++ = s->slot[i];
-		if (i < first)
-			m->lead[i - 1] = c->frames[i];
-		else if (above)
-			m->n_above++;
-		else
-			m->n_below++;
-		if (i < first && above)
-			return false;
-		m->room = max_t(u32, m->room, (s->slot[i] + 1) * sizeof(long));
+	k->pc = s->from.pc;
+	k->generation = s->generation;
+	k->n_lead = first - 1;
+	for (i = 1; i < first; i++)
+		k->lead[i - 1] = c->frames[i];
+	k->n_below = min_t(unsigned int, end, s->first_from_top) - first;
+	k->n_above = c->nr_kernel - k->n_below;
+	if (!room_for(m, 0, s->n_pointers))
+		return false;
+	k->n_pointers = s->n_pointers;
+	copy_pointers(m->data, s->pointer, s->n_pointers);
+	copy_slots(slot, &s->slot[1], end - 1);
+	k->room = reach(slot, end - 1, s->pointer, s->n_pointers);
+	k->more_room = THREAD_SIZE - k->room;
+	if (s->depth) {
+		k->room = s->depth;
+		k->more_room = 0;
 	}
-	return kernel_pointers(m, s);
+	return true;
 }
 
 /* The same from a memo of the same kernel stack. */
 static void kernel_part_of(struct lt_memo *m, const struct lt_memo *from, u16 *slot)
 {
-	unsigned int n = from->n_lead + from->n_below + from->n_above;
-
-	m->pc = from->pc;
-	m->kernel_generation = from->kernel_generation;
-	m->room = from->room;
-	m->more_room = from->more_room;
-	m->n_lead = from->n_lead;
-	m->n_below = from->n_below;
-	m->n_above = from->n_above;
-	m->n_sp_pointers = from->n_sp_pointers;
-	m->n_top_pointers = from->n_top_pointers;
-	m->bp_from = from->bp_from;
-	m->bp_distance = from->bp_distance;
-	memcpy(m->lead, from->lead, sizeof(m->lead));
-	copy_pointers(m->data, from->data, from->n_sp_pointers + from->n_top_pointers);
-	copy_slots(slot, lt_memo_slots(from), n);
+	m->kernel = from->kernel;
+	copy_pointers(m->data, from->data, from->kernel.n_pointers);
+	copy_slots(slot, lt_memo_slots(from), lt_memo_kernel_slots(from));
 }
 
 /* Behind the kernel part; false: not known, or there is no room for it. */
@@ -169,7 +139,6 @@ static bool user_part(struct lt_memo *m, const struct lt_capture *c, u16 *slot)
 {
 	const struct lt_ushape *s = &c->user;
 	unsigned int n = s->n_slots - 1;	/* frame 0 has no slot */
-	unsigned int i;
 
 	if (c->flags & LT_TR_NO_USER)
 		return true;
@@ -184,14 +153,10 @@ static bool user_part(struct lt_memo *m, const struct lt_capture *c, u16 *slot)
 	m->generation = s->generation;
 	m->user_pc = c->frames[c->first + c->nr_kernel];
 	m->n_user = n;
-	copy_slots(slot + m->n_lead + m->n_below + m->n_above, &s->slot[1], n);
-	copy_pointers(&m->data[m->n_sp_pointers + m->n_top_pointers], s->pointer, s->n_pointers);
 	m->n_user_pointers = s->n_pointers;
-	for (i = 1; i <= n; i++)
-		m->user_reach = max_t(u32, m->user_reach, (s->slot[i] + 1) * sizeof(u64));
-	for (i = 0; i < s->n_pointers; i++)
-		if (s->pointer[i].slot != LT_SLOT_BP)
-			m->user_reach = max_t(u32, m->user_reach, (s->pointer[i].slot + 1) * sizeof(u64));
+	copy_slots(slot + lt_memo_kernel_slots(m), &s->slot[1], n);
+	copy_pointers(&m->data[m->kernel.n_pointers], s->pointer, s->n_pointers);
+	m->user_reach = reach(&s->slot[1], n, s->pointer, s->n_pointers);
 	return true;
 }
 
@@ -199,7 +164,7 @@ static bool user_part(struct lt_memo *m, const struct lt_capture *c, u16 *slot)
 static bool superseded(const struct lt_memo *m, const struct lt_memo *by)
 {
 	return m->entry == by->entry &&
-	       (!m->whole || m->kernel_generation != by->kernel_generation ||
+	       (!m->whole || m->kernel.generation != by->kernel.generation ||
 		m->generation != by->generation);
 }
 
@@ -243,7 +208,7 @@ void lt_memo_learn(struct lt *lt, struct lt_task *t, struct lt_entry *e,
 	m->exec_id = e->exec_id;
 	m->syscall = c->syscall;
 	m->no_user = c->flags & LT_TR_NO_USER;
-	copy_slots((u16 *)lt_memo_slots(m), d->slot, m->n_lead + m->n_below + m->n_above + m->n_user);
+	copy_slots((u16 *)lt_memo_slots(m), d->slot, lt_memo_kernel_slots(m) + m->n_user);
 	to = place_for(lt, t, m);
 	if (to)
 		memcpy(to, d->room, MEMO_BYTES);

@@ -18,46 +18,41 @@
 
 enum { LT_MEMO_LEADS = 4 };
 
-/* Did the kernel walk go by the register bp, and what is its distance from? */
-enum lt_memo_bp { LT_MEMO_NOT_BP, LT_MEMO_BP_SP, LT_MEMO_BP_TOP };
+/* What a kernel stack was like; its slots stand first among the memo's, its pointers too. */
+struct lt_memo_kernel {
+	unsigned long pc;			/* where it was walked from */
+	int generation;				/* of the kernel's code */
+	u32 room, more_room;			/* bytes from sp to the top: at least, and how many more */
+	u8 n_lead, n_below, n_above;		/* slots, in this order */
+	u8 n_pointers;
+	unsigned long lead[LT_MEMO_LEADS];	/* the frames that the trace leaves out */
+};
 
 struct lt_memo {
 	struct lt_entry *entry;
 	const unsigned long *frames;		/* of its trace */
-	unsigned long pc;			/* where the kernel stack was walked from */
-	unsigned long user_pc;			/* 0: there are no user frames */
 	u32 exec_id;
 	s32 syscall;
-	int kernel_generation;
-	u32 user_reach;				/* bytes of user stack above sp that are looked at */
-	u32 room, more_room;			/* bytes from sp to the top: at least, and how many more */
-	u8 n_lead, n_below, n_above, n_user;	/* slots, in this order */
-	u8 n_sp_pointers, n_top_pointers;	/* kernel's, by what their distance is from */
-	u8 n_user_pointers;
-	u8 bp_from;				/* enum lt_memo_bp */
-	s32 bp_distance;
 	bool no_user;				/* LT_TR_NO_USER */
 	bool whole;				/* the user part is known, too, or there is none */
-	const struct mm_struct *mm;		/* if there are user frames: its rows' space, and generation */
+	struct lt_memo_kernel kernel;
+	u8 n_user, n_user_pointers;
+	u32 user_reach;				/* bytes of user stack above sp that are looked at */
+	unsigned long user_pc;			/* 0: there are no user frames; */
+	const struct mm_struct *mm;		/* else its rows' space, and generation */
 	struct lt_space *space;
 	u64 generation;
-	unsigned long lead[LT_MEMO_LEADS];		/* the frames that the trace leaves out */
-	struct lt_pointer data[];		/* kernel's, user's; then the slots */
+	struct lt_pointer data[];		/* then the slots */
 };
+
+static __always_inline unsigned int lt_memo_kernel_slots(const struct lt_memo *m)
+{
+	return m->kernel.n_lead + m->kernel.n_below + m->kernel.n_above;
+}
 
 static __always_inline const u16 *lt_memo_slots(const struct lt_memo *m)
 {
-	return (const u16 *)&m->data[m->n_sp_pointers + m->n_top_pointers + m->n_user_pointers];
-}
-
-/* Of current's own kernel stack, whatever KASAN thinks of that place. */
-static __always_inline unsigned long lt_memo_word_at(unsigned long address)
-{
-#ifdef CONFIG_KASAN
-	return READ_ONCE_NOCHECK(*(unsigned long *)address);
-#else
-	return READ_ONCE(*(unsigned long *)address);
-#endif
+	return (const u16 *)&m->data[m->kernel.n_pointers + m->n_user_pointers];
 }
 
 /*
@@ -65,52 +60,51 @@ static __always_inline unsigned long lt_memo_word_at(unsigned long address)
  * is: differences are gathered, and looked at once.
  */
 static __always_inline bool lt_memo_same_kernel(const struct lt_memo *m, const struct lt_kframe *at,
-					unsigned long top)
+						unsigned long top)
 {
+	const struct lt_memo_kernel *k = &m->kernel;
 	const unsigned long *frames = m->frames;
 	const struct lt_pointer *p = m->data;
 	const u16 *slot = lt_memo_slots(m);
-	unsigned long sp = at->sp, different;
+	unsigned long sp = at->sp, different = 0;
 	unsigned int n;
 
-	if (top - sp - m->room > m->more_room)
+	if (top - sp - k->room > k->more_room)
 		return false;
-	different = 0;
-	for (n = 0; n < m->n_lead; n++)
-		different |= lt_memo_word_at(sp + *slot++ * sizeof(long)) ^ m->lead[n];
-	for (n = m->n_below; n >= 2; n -= 2, slot += 2, frames += 2) {
-		different |= lt_memo_word_at(sp + slot[0] * sizeof(long)) ^ frames[0];
-		different |= lt_memo_word_at(sp + slot[1] * sizeof(long)) ^ frames[1];
+	for (n = 0; n < k->n_lead; n++)
+		different |= lt_arch_stack_word(sp + *slot++ * sizeof(long)) ^ k->lead[n];
+	for (n = k->n_below; n >= 2; n -= 2, slot += 2, frames += 2) {
+		different |= lt_arch_stack_word(sp + slot[0] * sizeof(long)) ^ frames[0];
+		different |= lt_arch_stack_word(sp + slot[1] * sizeof(long)) ^ frames[1];
 	}
 	if (n)
-		different |= lt_memo_word_at(sp + *slot++ * sizeof(long)) ^ *frames++;
-	for (n = m->n_above; n; n--)
-		different |= lt_memo_word_at(top - *slot++ * sizeof(long)) ^ *frames++;
-	for (n = m->n_sp_pointers; n; n--, p++)
-		different |= (lt_memo_word_at(sp + p->slot * sizeof(long)) - sp) ^ (long)p->distance;
-	for (n = m->n_top_pointers; n; n--, p++)
-		different |= (lt_memo_word_at(sp + p->slot * sizeof(long)) - top) ^ (long)p->distance;
-	if (m->bp_from)
-		different |= (at->bp - (m->bp_from == LT_MEMO_BP_TOP ? top : sp)) ^ (long)m->bp_distance;
+		different |= lt_arch_stack_word(sp + *slot++ * sizeof(long)) ^ *frames++;
+	for (n = k->n_above; n; n--)
+		different |= lt_arch_stack_word(top - *slot++ * sizeof(long)) ^ *frames++;
+	for (n = k->n_pointers; n; n--, p++) {
+		unsigned long value = likely(p->slot != LT_SLOT_BP) ?
+				      lt_arch_stack_word(sp + p->slot * sizeof(long)) : at->bp;
+
+		different |= value ^ ((p->from_top ? top : sp) + p->distance);
+	}
 	return !different;
 }
 
 /* Is the user stack from regs up? Page faults are disabled here: memory that is not there is not the same. */
 static __always_inline bool lt_memo_same_user(const struct lt_memo *m, unsigned long sp, unsigned long bp)
 {
-	const unsigned long *frames = m->frames + m->n_below + m->n_above + 1;
-	const struct lt_pointer *p = &m->data[m->n_sp_pointers + m->n_top_pointers];
-	const u16 *slot = lt_memo_slots(m) + m->n_lead + m->n_below + m->n_above;
+	const unsigned long *frames = m->frames + m->kernel.n_below + m->kernel.n_above + 1;
+	const struct lt_pointer *p = &m->data[m->kernel.n_pointers];
+	const u16 *slot = lt_memo_slots(m) + lt_memo_kernel_slots(m);
 	u64 different = 0, a, b;
+	bool same = false;
 	unsigned int n;
 
 	if (!lt_arch_user_room(&sp, m->user_reach))
 		return false;
 	pagefault_disable();
-	if (unlikely(!lt_arch_open_user())) {
-		pagefault_enable();
-		return false;
-	}
+	if (unlikely(!lt_arch_open_user()))
+		goto out;
 	for (n = m->n_user; n >= 2; n -= 2, slot += 2, frames += 2) {
 		unsafe_get_user(a, (u64 __user *)sp + slot[0], fault);
 		unsafe_get_user(b, (u64 __user *)sp + slot[1], fault);
@@ -126,13 +120,12 @@ static __always_inline bool lt_memo_same_user(const struct lt_memo *m, unsigned 
 			unsafe_get_user(a, (u64 __user *)sp + p->slot, fault);
 		different |= a ^ (sp + p->distance);
 	}
-	lt_arch_close_user();
-	pagefault_enable();
-	return !different;
+	same = !different;
 fault:
 	lt_arch_close_user();
+out:
 	pagefault_enable();
-	return false;
+	return same;
 }
 
 static inline void lt_memo_to_front(struct lt_task *t, unsigned int i)
@@ -160,9 +153,9 @@ lt_memo_find(struct lt *lt, struct lt_task *t, const struct lt_kframe *at,
 	unsigned int i;
 
 	for (i = 0; i < LT_MEMOS && (m = t->memo[i]); i++) {
-		if (m->pc != at->pc || m->syscall != syscall || m->no_user != no_user ||
+		if (m->kernel.pc != at->pc || m->syscall != syscall || m->no_user != no_user ||
 		    m->exec_id != t->exec_id ||
-		    m->kernel_generation != atomic_read(&lt->kernel_generation) ||
+		    m->kernel.generation != atomic_read(&lt->kernel_generation) ||
 		    !lt_memo_same_kernel(m, at, top))
 			continue;
 		if (m->user_pc) {

@@ -14,7 +14,6 @@
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
-#include <linux/string.h>
 
 #include "arch_x86.h"
 #include "compat/task.h"
@@ -55,12 +54,9 @@ static bool begin(struct sleep *s)
 	if (tr) {
 		s->sleeps = t->sleeps;
 		s->entry = t->entry;
-		c->first = 0;
-		c->nr_kernel = tr->nr_kernel;
+		lt_capture_kernel_of(c, tr);
 		c->nr_user = 0;
 		c->syscall = tr->syscall;
-		c->flags = tr->flags & LT_TR_KERNEL_CUT;
-		memcpy(c->frames, tr->frames, tr->nr_kernel * sizeof(c->frames[0]));
 		lt_arch_user_frame(s->p, &s->frame, &c->flags);
 	}
 	raw_spin_unlock_irq(&s->shard->lock);

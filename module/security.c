@@ -65,17 +65,6 @@ static bool caps_cover(const struct cred *reader, const struct cred *p)
 	       cap_issubset(p->cap_permitted, reader->cap_effective);
 }
 
-/* What p is now, for ids_match. */
-static void read_creds(const struct cred *cred, struct lt_creds *c)
-{
-	c->uid = cred->uid;
-	c->euid = cred->euid;
-	c->suid = cred->suid;
-	c->gid = cred->gid;
-	c->egid = cred->egid;
-	c->sgid = cred->sgid;
-}
-
 /* rcu_read_lock held. */
 static bool may_read(const struct lt_viewer *v, struct task_struct *p)
 {
@@ -84,7 +73,7 @@ static bool may_read(const struct lt_viewer *v, struct task_struct *p)
 	struct user_namespace *exec_ns;
 	struct lt_creds creds;
 
-	read_creds(cred, &creds);
+	lt_creds_read(&creds, cred);
 	if (!own && !(ids_match(current_cred(), &creds) && caps_cover(current_cred(), cred)) &&
 	    !reader_capable(cred->user_ns, CAP_SYS_PTRACE))
 		return false;

@@ -3,7 +3,10 @@
 #ifndef LATTOP_SECURITY_H
 #define LATTOP_SECURITY_H
 
+#include <linux/cred.h>
 #include <linux/types.h>
+
+#include "lattop.h"
 
 struct file;
 struct lt_task;
@@ -17,6 +20,17 @@ struct lt_viewer {
 	struct pid_namespace *pid_ns;	/* of the process that reads */
 	bool all;			/* need not be asked task by task */
 };
+
+/* Whose a task is, for a viewer to be compared with. Hooks, too. */
+static inline void lt_creds_read(struct lt_creds *c, const struct cred *cred)
+{
+	c->uid = cred->uid;
+	c->euid = cred->euid;
+	c->suid = cred->suid;
+	c->gid = cred->gid;
+	c->egid = cred->egid;
+	c->sgid = cred->sgid;
+}
 
 void lt_viewer_init(struct lt_viewer *v, struct file *file);
 bool lt_viewer_sees(const struct lt_viewer *v, const struct lt_task *t, u32 *pid, u32 *tgid);

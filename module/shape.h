@@ -33,6 +33,7 @@ struct lt_pointer {
 /* Slot: where frame i's return address lies, in words up from sp. Frame 0 has none. */
 struct lt_kshape {
 	bool known;		/* these words are all there is to it */
+	int generation;		/* of the kernel's code */
 	struct lt_kframe from;
 	u16 n_slots;		/* with frame 0's */
 	u16 n_pointers;

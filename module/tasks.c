@@ -21,6 +21,7 @@
 #include "compat/task.h"
 #include "lattop.h"
 #include "params.h"
+#include "security.h"
 #include "tasks.h"
 
 static void insert(struct lt_shard *shard, struct lt_task *t)
@@ -28,11 +29,8 @@ static void insert(struct lt_shard *shard, struct lt_task *t)
 	struct rb_node **link = &shard->tasks.rb_node, *parent = NULL;
 
 	while (*link) {
-		const struct lt_task *there;
-
 		parent = *link;
-		there = rb_entry(parent, struct lt_task, pid_node);
-		if (t->pid < there->pid || (t->pid == there->pid && t->start_ns < there->start_ns))
+		if (lt_task_precedes(t->pid, t->start_ns, rb_entry(parent, struct lt_task, pid_node)))
 			link = &parent->rb_left;
 		else
 			link = &parent->rb_right;
@@ -51,12 +49,7 @@ void lt_task_read_creds(struct lt_task *t, struct task_struct *p)
 
 	t->cred = cred;
 	t->kthread = p->flags & PF_KTHREAD;
-	t->creds.uid = cred->uid;
-	t->creds.euid = cred->euid;
-	t->creds.suid = cred->suid;
-	t->creds.gid = cred->gid;
-	t->creds.egid = cred->egid;
-	t->creds.sgid = cred->sgid;
+	lt_creds_read(&t->creds, cred);
 	t->creds.privileged = !cap_isclear(cred->cap_permitted) || cred->user_ns != &init_user_ns;
 }
 

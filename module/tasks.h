@@ -21,6 +21,12 @@ static inline struct lt_shard *lt_shard_of(struct lt *lt, u32 pid)
 	return &lt->shards[hash_32(pid, LT_SHARD_BITS)];
 }
 
+/* The order of a shard's tree. */
+static inline bool lt_task_precedes(u32 pid, u64 start_ns, const struct lt_task *t)
+{
+	return pid < t->pid || (pid == t->pid && start_ns < t->start_ns);
+}
+
 static inline struct lt_task *lt_task_find(struct lt_shard *shard, u32 pid, u64 start_ns)
 {
 	struct rb_node *n = shard->tasks.rb_node;
@@ -31,7 +37,7 @@ static inline struct lt_task *lt_task_find(struct lt_shard *shard, u32 pid, u64 
 
 		if (likely(t->pid == pid && t->start_ns == start_ns))
 			return t;
-		n = pid < t->pid || (pid == t->pid && start_ns < t->start_ns) ? n->rb_left : n->rb_right;
+		n = lt_task_precedes(pid, start_ns, t) ? n->rb_left : n->rb_right;
 	}
 	return NULL;
 }

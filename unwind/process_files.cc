@@ -67,18 +67,8 @@ std::string_view last_word(std::string_view status, std::string_view name) {
     return blank == std::string_view::npos ? line : line.substr(blank + 1);
 }
 
-/// The same file, to be read; the descriptor given was opened with O_PATH.
-UniqueFd reopen_regular(const UniqueFd& path, const struct stat& info) {
-    if (!S_ISREG(info.st_mode)) return {};
-    const std::string self = fmt::format("/proc/self/fd/{}", path.get());
-    return UniqueFd(::open(self.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
-}
-
-UniqueFd open_regular(int folder, const std::string& name) {
-    const UniqueFd path(::openat(folder, name.c_str(), O_PATH | O_CLOEXEC));
-    struct stat info {};
-    if (!path || ::fstat(path.get(), &info) != 0) return {};
-    return reopen_regular(path, info);
+bool is_regular(const UniqueFd& path, struct stat& info) {
+    return path && ::fstat(path.get(), &info) == 0 && S_ISREG(info.st_mode);
 }
 
 /// Whether `info` is of the mapped file. Overlay and btrfs show another device
@@ -87,11 +77,10 @@ bool is_mapped(const struct stat& info, const Mapping& mapping) {
     return info.st_ino == mapping.inode;
 }
 
+/// `path` if that is the mapped file, and a regular one.
 UniqueFd checked(UniqueFd path, const Mapping& mapping) {
     struct stat info {};
-    if (!path || ::fstat(path.get(), &info) != 0 || !S_ISREG(info.st_mode) ||
-        !is_mapped(info, mapping))
-        return {};
+    if (!is_regular(path, info) || !is_mapped(info, mapping)) return {};
     return path;
 }
 
@@ -148,7 +137,7 @@ UniqueFd ProcessFiles::mapped_file(const Mapping& mapping) const {
     const std::string range = fmt::format("map_files/{:x}-{:x}", mapping.start, mapping.end);
     UniqueFd path(::openat(folder_.get(), range.c_str(), O_PATH | O_CLOEXEC));
     struct stat info {};
-    if (path && ::fstat(path.get(), &info) == 0 && S_ISREG(info.st_mode)) return path;
+    if (is_regular(path, info)) return path;
     if (!mapping.deleted)
         if (UniqueFd fd = checked(in_root(mapping.path), mapping)) return fd;
     return checked(UniqueFd(::openat(folder_.get(), "exe", O_PATH | O_CLOEXEC)), mapping);
@@ -156,19 +145,17 @@ UniqueFd ProcessFiles::mapped_file(const Mapping& mapping) const {
 
 UniqueFd open_to_read(const UniqueFd& path) {
     struct stat info {};
-    if (::fstat(path.get(), &info) != 0) return {};
-    return reopen_regular(path, info);
+    if (!is_regular(path, info)) return {};
+    const std::string self = fmt::format("/proc/self/fd/{}", path.get());
+    return UniqueFd(::open(self.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
 }
 
 UniqueFd open_regular_file(const std::string& path) {
-    return open_regular(AT_FDCWD, path);
+    return open_to_read(UniqueFd(::open(path.c_str(), O_PATH | O_CLOEXEC)));
 }
 
 UniqueFd ProcessFiles::open_in_root(const std::string& path) const {
-    const UniqueFd fd = in_root(path);
-    struct stat info {};
-    if (!fd || ::fstat(fd.get(), &info) != 0) return {};
-    return reopen_regular(fd, info);
+    return open_to_read(in_root(path));
 }
 
 UniqueFd ProcessFiles::open_perf_map() const {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <utility>
 
 namespace oracle {
 
@@ -34,15 +35,11 @@ void Invariants::check_header(const Snapshot& snapshot) {
     if (head.since_ns > head.time_ns)
         report_.fail("since {} is after now {}", head.since_ns, head.time_ns);
     // A record may be made between two counts: the limits bind, the total is only near
-    if (head.used[LT_LIMIT_ENTRIES] > head.limit[LT_LIMIT_ENTRIES] ||
-        head.used[LT_LIMIT_TRACES] > head.limit[LT_LIMIT_TRACES] ||
-        head.used[LT_LIMIT_TASKS] > head.limit[LT_LIMIT_TASKS] ||
-        head.used[LT_LIMIT_MEMOS] > head.limit[LT_LIMIT_MEMOS])
-        report_.fail("over a limit: tasks {} of {}, entries {} of {}, traces {} of {}, memos {} of {}",
-                     head.used[LT_LIMIT_TASKS], head.limit[LT_LIMIT_TASKS],
-                     head.used[LT_LIMIT_ENTRIES], head.limit[LT_LIMIT_ENTRIES],
-                     head.used[LT_LIMIT_TRACES], head.limit[LT_LIMIT_TRACES],
-                     head.used[LT_LIMIT_MEMOS], head.limit[LT_LIMIT_MEMOS]);
+    for (const auto& [limit, name] :
+         {std::pair{LT_LIMIT_TASKS, "tasks"}, std::pair{LT_LIMIT_ENTRIES, "entries"},
+          std::pair{LT_LIMIT_TRACES, "traces"}, std::pair{LT_LIMIT_MEMOS, "memos"}})
+        if (head.used[limit] > head.limit[limit])
+            report_.fail("over a limit: {} {} of {}", name, head.used[limit], head.limit[limit]);
     if (head.tasks_matched != snapshot.count(LT_SEC_TASKS))
         report_.fail("{} tasks matched, {} in the snapshot", head.tasks_matched,
                      snapshot.count(LT_SEC_TASKS));
