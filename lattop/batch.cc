@@ -65,7 +65,8 @@ void run_batch(const Options& options, World world, Charset charset, const Outpu
         model.update(world.source.take(query, Moment::Next), query);
         world.stacks.want(model.snapshot());
         world.stacks.collect();
-        std::string text = refresh(options, context, world.clock, charset, meter.measure(), n == 1);
+        std::string text = refresh(options, context, world.clock, charset,
+                                   meter.measure(model.snapshot().header), n == 1);
         const bool last = n == options.refreshes || !world.source.more();
         if (!last && !options.json) text += '\n';
         if (!output(text) || last) return;

@@ -50,16 +50,17 @@ private:
         const Query query = screen_.query();
         Snapshot snapshot = world_.source.take(query, Moment::Next);
         world_.stacks.want(snapshot);
+        const OwnCost cost = meter_.measure(snapshot.header);
         screen_.update(std::move(snapshot), query);
-        show_cost();
+        show_cost(cost);
         refresh_detail();
         collect_names();
         // From start to start; what was missed is not caught up with.
         next_ = std::max(next_ + screen_.delay(), world_.clock.now());
     }
 
-    void show_cost() {
-        const std::string cost = own_cost_text(meter_.measure());
+    void show_cost(const OwnCost& of_now) {
+        const std::string cost = own_cost_text(of_now);
         if (cost.empty()) return;
         const std::string fetching = world_.stacks.progress();
         screen_.show_cost(fetching.empty() ? "Own cost: " + cost

@@ -20,6 +20,7 @@
 #include <linux/percpu.h>
 
 #include "compat/task.h"
+#include "cost.h"
 #include "hist.h"
 #include "lattop.h"
 #include "memo.h"
@@ -75,6 +76,7 @@ void lt_others_sleep(struct lt *lt, struct lt_shard *shard, u32 pid, u64 now,
 		lt_lose(lt, LT_LOST_order);
 	} else {
 		o->asleep++;
+		set_bit(pid, lt->known);
 	}
 	o->sleep_sum_ns += now;
 	o->sleeps++;
@@ -94,6 +96,7 @@ static void others_queue(struct lt *lt, struct lt_shard *shard, u32 pid, u64 now
 {
 	if (test_and_set_bit(pid, lt->other_queued))
 		return;
+	set_bit(pid, lt->known);
 	shard->others.queued++;
 	shard->others.queue_sum_ns += now;
 }
@@ -105,6 +108,23 @@ static void others_run(struct lt *lt, struct lt_shard *shard, u32 pid, u64 now)
 	shard->others.queued--;
 	shard->others.run_sum_ns += now;
 	shard->others.runs++;
+}
+
+/* Whoever is asleep or waits among them is let go, and is not known any more. A reset follows. */
+void lt_others_forget(struct lt *lt)
+{
+	u64 now = lt_clock();
+	unsigned long pid;
+
+	for_each_set_bit(pid, lt->known, PID_MAX_LIMIT) {
+		struct lt_shard *shard = lt_shard_of(lt, pid);
+
+		raw_spin_lock_irq(&shard->lock);
+		others_wake(lt, shard, pid, now);
+		others_run(lt, shard, pid, now);
+		lt_task_unknow(lt, shard, pid);
+		raw_spin_unlock_irq(&shard->lock);
+	}
 }
 
 /* Since the last reset. The sums wrap; their difference does not. */
@@ -197,10 +217,13 @@ void lt_wake(struct lt *lt, struct task_struct *p)
 {
 	u32 pid = READ_ONCE(p->pid);
 	struct lt_shard *shard = lt_shard_of(lt, pid);
-	u64 now, slept = 0;
+	u64 now, slept = 0, from = 0;
 	struct lt_task *t;
 	bool woke = false;
 
+	/* The clock is read under the lock, too late to pick this call: it picks the next on this CPU */
+	if (unlikely(this_cpu_read(lt->stats->wake_sampled)))
+		from = lt_clock();
 	raw_spin_lock(&shard->lock);
 	now = lt_clock();	/* behind every snapshot that saw it asleep */
 	t = lt_task_find(shard, pid, p->start_boottime);
@@ -217,6 +240,12 @@ void lt_wake(struct lt *lt, struct task_struct *p)
 
 	if (woke)
 		trace_wake(p, slept);
+	if (unlikely(from)) {
+		this_cpu_write(lt->stats->wake_sampled, false);
+		lt_cost_add(lt, lt_clock() - from);
+	}
+	if (lt_cost_sampled(now))
+		this_cpu_write(lt->stats->wake_sampled, true);
 }
 
 /* p was born and waits for its first CPU. */

@@ -17,30 +17,48 @@
 #include "compat/sched_flags.h"
 #include "compat/sched_switch.h"
 #include "compat/task.h"
+#include "cost.h"
+#include "filter.h"
 #include "hooks.h"
 #include "lattop.h"
 
-static bool on(const struct lt *lt)
+/* --- tracepoints: exact on every kernel, and cheapest --- */
+
+/* prev is turned away; next may yet be known. */
+static noinline void known_in(struct lt *lt, struct task_struct *next)
 {
-	return READ_ONCE(lt->enabled);
+	if (next->pid)
+		lt_switch_in(lt, next, lt_clock());
 }
 
-/* --- tracepoints: exact on every kernel, and cheapest --- */
+/* Whether prev's leaving the CPU in this state is anything to account. */
+static inline bool follows(const struct lt *lt, enum lt_mode mode, struct task_struct *prev, unsigned int state)
+{
+	if (likely(mode == LT_ON))
+		return true;
+	return prev->pid && (state & TASK_DEAD ? lt_knows(lt, mode, prev) : lt_wants(lt, mode, prev));
+}
 
 /* notrace: a tracer of it would put its own return address where *at is read from. */
 static notrace void LT_COMPAT_SCHED_SWITCH(on_sched_switch)
 {
 	unsigned int state = lt_compat_prev_state(prev);
 	struct lt *lt = data;
-	struct lt_kframe at;
+	enum lt_mode mode = lt_mode(lt);
 	u64 now;
 
-	if (!on(lt))
+	if (unlikely(!follows(lt, mode, prev, state))) {
+		if (lt_knows(lt, mode, next))
+			known_in(lt, next);
 		return;
+	}
 	now = lt_clock();
 	if (likely(prev->pid)) {
 		if (likely(!preempt && state && !(state & TASK_DEAD) && lt_compat_task_blocked(prev))) {
+			struct lt_kframe at;
+
 			lt_sleep_and_switch(lt, prev, state, lt_arch_caller(&at), next, now);
+			lt_cost(lt, now);
 			return;
 		}
 		if (unlikely(state & TASK_DEAD))
@@ -50,13 +68,14 @@ static notrace void LT_COMPAT_SCHED_SWITCH(on_sched_switch)
 	}
 	if (likely(next->pid))
 		lt_switch_in(lt, next, now);
+	lt_cost(lt, now);
 }
 
 static void on_sched_wakeup(void *data, struct task_struct *p)
 {
 	struct lt *lt = data;
 
-	if (on(lt) && p != current)
+	if (lt_knows(lt, lt_mode(lt), p) && p != current)
 		lt_wake(lt, p);
 }
 
@@ -64,7 +83,7 @@ static void on_sched_wakeup_new(void *data, struct task_struct *p)
 {
 	struct lt *lt = data;
 
-	if (on(lt))
+	if (lt_wants(lt, lt_mode(lt), p))
 		lt_wake_new(lt, p);
 }
 
@@ -91,7 +110,7 @@ static int on_dequeue(struct kprobe *kp, struct pt_regs *regs)
 	u64 now;
 
 	/* Only current blocks; anything else taken off a runqueue moves or changes. */
-	if (!on(lt) || !(flags & LT_DEQUEUE_SLEEP) || p != current)
+	if (!(flags & LT_DEQUEUE_SLEEP) || p != current || !lt_wants(lt, lt_mode(lt), p))
 		return 0;
 	c = this_cpu_ptr(lt->capture);
 	c->sleeper = NULL;
@@ -106,6 +125,8 @@ static int on_dequeue(struct kprobe *kp, struct pt_regs *regs)
 	lt_sleep_begin(lt, p, state, &at, now);
 	c->sleeper = p;
 	c->cost_ns = lt_clock() - now;
+	if (lt_cost_sampled(now))
+		lt_cost_add(lt, c->cost_ns);
 	return 0;
 }
 
@@ -116,7 +137,7 @@ static int on_enqueue(struct kprobe *kp, struct pt_regs *regs)
 	struct task_struct *p = (void *)regs_get_kernel_argument(regs, 1);
 	int flags = regs_get_kernel_argument(regs, 2);
 
-	if (on(lt) && flags & (LT_ENQUEUE_WAKEUP | LT_ENQUEUE_DELAYED))
+	if (flags & (LT_ENQUEUE_WAKEUP | LT_ENQUEUE_DELAYED) && lt_knows(lt, lt_mode(lt), p))
 		lt_wake(lt, p);
 	return 0;
 }
@@ -124,10 +145,11 @@ static int on_enqueue(struct kprobe *kp, struct pt_regs *regs)
 /* (rq, p, wake_flags, rf): comes for every task that a wake-up puts on a runqueue. */
 static int on_ttwu(struct kprobe *kp, struct pt_regs *regs)
 {
+	struct task_struct *p = (void *)regs_get_kernel_argument(regs, 1);
 	struct lt *lt = lt_kprobe_owner(kp);
 
-	if (on(lt))
-		lt_wake(lt, (void *)regs_get_kernel_argument(regs, 1));
+	if (lt_knows(lt, lt_mode(lt), p))
+		lt_wake(lt, p);
 	return 0;
 }
 
@@ -138,10 +160,11 @@ static int on_ttwu(struct kprobe *kp, struct pt_regs *regs)
  */
 static int on_new_task(struct kprobe *kp, struct pt_regs *regs)
 {
+	struct task_struct *p = (void *)regs_get_kernel_argument(regs, 0);
 	struct lt *lt = lt_kprobe_owner(kp);
 
-	if (on(lt))
-		lt_wake_new(lt, (void *)regs_get_kernel_argument(regs, 0));
+	if (lt_wants(lt, lt_mode(lt), p))
+		lt_wake_new(lt, p);
 	return 0;
 }
 
@@ -154,24 +177,30 @@ static int on_finish_switch(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct lt *lt = lt_kprobe_owner(kp);
 	struct task_struct *prev = (void *)regs_get_kernel_argument(regs, 0);
-	struct lt_capture *c;
-	u64 now;
+	struct lt_capture *c = this_cpu_ptr(lt->capture);
+	const struct task_struct *sleeper = c->sleeper;
+	unsigned int state = lt_compat_task_state(prev);
+	enum lt_mode mode = lt_mode(lt);
+	u64 from, now;
 
-	if (!on(lt))
-		return 0;
-	c = this_cpu_ptr(lt->capture);
-	now = lt_clock();
-	if (c->sleeper == prev && lt_compat_task_blocked(prev))
-		now -= c->cost_ns;
 	c->sleeper = NULL;
+	if (unlikely(!follows(lt, mode, prev, state))) {
+		if (lt_knows(lt, mode, current))
+			known_in(lt, current);
+		return 0;
+	}
+	from = now = lt_clock();
+	if (sleeper == prev && lt_compat_task_blocked(prev))
+		now -= c->cost_ns;
 	if (likely(prev->pid)) {
-		if (unlikely(lt_compat_task_state(prev) & TASK_DEAD))
+		if (unlikely(state & TASK_DEAD))
 			lt_task_dead(lt, prev, now);
 		else if (!lt_compat_task_blocked(prev))
 			lt_preempted(lt, prev, now);
 	}
 	if (likely(current->pid))
 		lt_switch_in(lt, current, now);
+	lt_cost(lt, from);
 	return 0;
 }
 

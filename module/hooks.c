@@ -8,7 +8,7 @@
  * struct that points to it.
  *
  * Nothing is accounted before every probe of the set is in place on every CPU:
- * lt->enabled is set behind a grace period, so that no sleep is seen whose wake
+ * lt->mode is set behind a grace period, so that no sleep is seen whose wake
  * would not be.
  */
 #include <linux/errno.h>
@@ -103,7 +103,7 @@ static void detach(struct lt *lt)
 	struct lt_hooks *h = lt->hooks;
 	int i;
 
-	WRITE_ONCE(lt->enabled, false);
+	WRITE_ONCE(lt->mode, LT_OFF);
 	for (i = 0; i < LT_HOOK_PROBES; i++) {
 		struct probe *p = &h->probe[i];
 
@@ -157,7 +157,7 @@ static int attach(struct lt *lt, const struct lt_hook_set *set)
 	name_hooks(lt, set);
 	lt->by_kprobes = set != &lt_hook_tracepoints;
 	synchronize_rcu();
-	WRITE_ONCE(lt->enabled, true);
+	smp_store_release(&lt->mode, LT_ON);
 	return 0;
 }
 

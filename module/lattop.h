@@ -195,6 +195,8 @@ struct lt_shard {
 
 struct lt_stats {
 	u64 lost[LT_LOST_NR];
+	u64 cost_ns;		/* of hooks: cost.h */
+	bool wake_sampled;
 	u32 matches;		/* of remembered traces; only with recheck */
 };
 
@@ -202,13 +204,23 @@ struct lt_trace_bucket_lock {
 	raw_spinlock_t lock;
 } ____cacheline_aligned_in_smp;
 
+/* What hooks ask first. */
+enum lt_mode {
+	LT_OFF,			/* loading or unloading */
+	LT_FILTERED,		/* a filter: who is not in lt->known was never let in */
+	LT_SIFTING,		/* the filter changes: known says nothing */
+	LT_ON,
+};
+
+struct lt_filter;
 struct lt_hooks;
 struct lt_memo;
 struct lt_memo_draft;
 
 struct lt {
+	enum lt_mode mode;		/* hooks.c, filter.c */
+	struct lt_filter __rcu *filter;	/* lt->mutex changes it */
 	/* set before hooks run, constant afterwards */
-	bool enabled;
 	bool by_kprobes;
 	unsigned int kernel_depth, user_depth;
 	unsigned int max_traces, max_traces_per_task;
@@ -223,6 +235,7 @@ struct lt {
 	struct lt_shard *shards;
 	unsigned long *other_asleep;	/* a bit a pid: asleep, counted in lt_others */
 	unsigned long *other_queued;
+	unsigned long *known;		/* a bit a pid: has a record, or stands in lt_others, or once did */
 	atomic_t nr_exited;
 
 	struct hlist_head *trace_buckets;
@@ -286,6 +299,7 @@ struct lt {
 	bool identities_moved;		/* set in hooks: some record's task is not under its pid any more */
 	u64 snap_seq;
 	u64 lost_base[LT_LOST_NR];
+	u64 cost_base_ns;
 	struct rb_root ksyms, kfuncs;
 	unsigned int nr_ksyms;
 	u64 ksym_bytes;
@@ -316,12 +330,15 @@ void lt_others_sleep(struct lt *lt, struct lt_shard *shard, u32 pid, u64 now,
 		     enum lt_lost cause);
 void lt_account_begin(struct lt *lt, struct lt_task *t, struct lt_entry *e, u64 now);
 u64 lt_account_end(struct lt *lt, struct lt_task *t, u64 now);
+void lt_others_forget(struct lt *lt);
 u64 lt_others_blocked(const struct lt_others *o, u64 now);
 u64 lt_others_runq(const struct lt_others *o, u64 now);
 
 /* tasks.c; tasks.h has what hooks inline */
 void lt_task_mark_exited(struct lt *lt, struct lt_shard *shard, struct lt_task *t, u64 now);
 void lt_task_init(struct lt_task *t, u8 kind);
+struct lt_task *lt_task_from(struct lt_shard *shard, u32 pid, u64 start_ns);
+void lt_task_unknow(struct lt *lt, struct lt_shard *shard, u32 pid);
 void lt_task_unlink(struct lt *lt, struct lt_shard *shard, struct lt_task *t);
 void lt_task_free(struct lt *lt, struct lt_task *t);
 int lt_tasks_init(struct lt *lt);
@@ -398,6 +415,7 @@ u64 lt_pool_bytes(const struct lt_pool *pool);
 /* stats.c */
 void lt_lose(struct lt *lt, enum lt_lost cause);
 u64 lt_lost(struct lt *lt, enum lt_lost cause);
+u64 lt_cost_ns(struct lt *lt);
 u64 lt_memory_bytes(struct lt *lt);
 int lt_stats_init(struct lt *lt);
 void lt_stats_exit(struct lt *lt);
@@ -430,6 +448,11 @@ void lt_ksyms_exit(struct lt *lt);
 
 /* reset.c */
 int lt_reset(struct lt *lt);
+void lt_reset_held(struct lt *lt, struct lt_task *old);
+
+/* filter.c; filter.h has what hooks ask */
+int lt_filter_init(struct lt *lt);
+void lt_filter_exit(struct lt *lt);
 
 /* proc.c */
 int lt_proc_init(struct lt *lt);

@@ -56,6 +56,7 @@ static const struct step {
 	{ "worker",	lt_worker_init,	lt_worker_exit },
 	{ "hooks",	lt_hooks_init,	lt_hooks_exit },
 	{ "seed",	lt_seed,	nothing },
+	{ "filter",	lt_filter_init,	lt_filter_exit },
 	{ "proc",	lt_proc_init,	lt_proc_exit },
 };
 
@@ -68,7 +69,7 @@ static void undo(struct lt *lt, int done)
 /* User space has been compiled with these. */
 static_assert((int)LT_LOST_NR <= (int)LT_LOST_SLOTS && (int)LT_LIMIT_NR <= (int)LT_LIMIT_SLOTS);
 static_assert(sizeof(struct lt_query) == 48);
-static_assert(sizeof(struct lt_header) == 696);
+static_assert(sizeof(struct lt_header) == 712);
 static_assert(sizeof(struct lt_task_rec) == 112);
 static_assert(sizeof(struct lt_entry_rec) == 368);
 static_assert(sizeof(struct lt_trace_rec) == 24);

@@ -12,7 +12,7 @@
  *	max_rows * 21 to 86 (tables are 3/16 to 3/4 full)
  *	+ 4 KiB for each process that has rows
  *	+ retain_exited * sizeof(struct lt_task) for processes that ended
- *	+ 1 MiB of bitmaps + 16 KiB a CPU + 8 bytes per entry for hash tables
+ *	+ 1.5 MiB of bitmaps + 16 KiB a CPU + 8 bytes per entry for hash tables
  *
  * used and memory_bytes in /proc/lattop say what is really held.
  */
@@ -40,6 +40,7 @@ struct lt_params lt_params = {
 	.reserve		= 1024,
 	.recheck		= 0,
 	.fail_init		= 0,
+	.filter			= "",
 };
 
 struct lt_range {
@@ -92,6 +93,9 @@ LT_PARAM(retain_s, 0, 1 << 20, "seconds an exited task is kept apart (default 60
 LT_PARAM(reserve, 16, 1 << 20, "free records of each kind kept ready for hooks (default 1024)");
 LT_PARAM(recheck, 0, 1 << 20, "for tests: walk every Nth remembered trace again and compare (default 0, none)");
 LT_PARAM(fail_init, 0, 64, "for tests: make this step of loading fail (default 0, none)");
+
+module_param_named(filter, lt_params.filter, charp, 0444);
+MODULE_PARM_DESC(filter, "account only these tasks: tgid=PID,... uid=UID,... cgroup=PATH kthreads=no (default: all)");
 
 static const char * const hook_names[] = {
 	[LT_HOOK_AUTO] = "auto",

@@ -24,6 +24,7 @@ struct lt_params {
 	unsigned int reserve;
 	unsigned int recheck;
 	unsigned int fail_init;
+	char *filter;
 };
 
 extern struct lt_params lt_params;

@@ -8,6 +8,7 @@
  * memory may fault. Unloading waits for calls under way and closes what is
  * open; the procfs layer sees to both.
  */
+#include <linux/ctype.h>
 #include <linux/errno.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
@@ -19,6 +20,7 @@
 #include <linux/uaccess.h>
 
 #include "compat/proc.h"
+#include "filter.h"
 #include "rows.h"
 #include "snapshot.h"
 #include "user_args.h"
@@ -211,22 +213,35 @@ static long proc_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	}
 }
 
+static int obey(struct lt *lt, const struct lt_viewer *v, const char *command)
+{
+	const char *filter = command + strlen("filter");
+	bool filters = str_has_prefix(command, "filter") && (!*filter || isspace(*filter));
+
+	if (!filters && strcmp(command, "reset"))
+		return -EINVAL;
+	if (!lt_viewer_may_reset(v))
+		return -EPERM;
+	return filters ? lt_filter_set(lt, filter) : lt_reset(lt);
+}
+
 static ssize_t proc_write(struct file *file, const char __user *from, size_t count, loff_t *pos)
 {
-	char word[8] = "";
 	struct lt_viewer v;
+	char *text;
 	int err;
 
-	if (!count || count >= sizeof(word))
-		return -EINVAL;
-	if (copy_from_user(word, from, count))
-		return -EFAULT;
-	if (strlen(word) != count || strcmp(strim(word), "reset"))
-		return -EINVAL;
 	lt_viewer_init(&v, file);
-	if (!lt_viewer_may_reset(&v))
-		return -EPERM;
-	err = lt_reset(lt_of(file));
+	if (!count || count > LT_MAX_COMMAND)
+		return -EINVAL;
+	text = memdup_user_nul(from, count);
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+	if (strlen(text) != count)
+		err = -EINVAL;
+	else
+		err = obey(lt_of(file), &v, strim(text));
+	kfree(text);
 	return err ?: count;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * "reset": every figure starts again from 0, ongoing sleeps from now. Called by
- * proc.c. Each task is reset in one step under its lock, so its figures and
+ * proc.c and filter.c. Each task is reset in one step under its lock, so its figures and
  * entries agree before and after; the entries it had are freed behind the lock.
  */
 #include <linux/slab.h>
@@ -91,21 +91,14 @@ static void reset_others(struct lt *lt)
 	}
 }
 
-/* 0 or -ENOMEM, -ERESTARTSYS: then nothing was reset. */
-int lt_reset(struct lt *lt)
+/* lt->mutex held; old is room for one. */
+void lt_reset_held(struct lt *lt, struct lt_task *old)
 {
 	struct lt_lat_cursor cur;
-	struct lt_task *t, *old;
+	struct lt_task *t;
 	u64 now;
 	int i;
 
-	old = kmalloc(sizeof(*old), GFP_KERNEL);
-	if (!old)
-		return -ENOMEM;
-	if (mutex_lock_interruptible(&lt->mutex)) {
-		kfree(old);
-		return -ERESTARTSYS;
-	}
 	lt_entries_grow_wanted(lt);
 	lt_lattree_sync(lt);
 	now = lt_clock();
@@ -119,7 +112,22 @@ int lt_reset(struct lt *lt)
 	lt_exited_drop(lt);
 	for (i = 0; i < LT_LOST_NR; i++)
 		lt->lost_base[i] += lt_lost(lt, i);
+	lt->cost_base_ns += lt_cost_ns(lt);
 	lt->since_ns = now;
+}
+
+/* 0 or -ENOMEM, -ERESTARTSYS: then nothing was reset. */
+int lt_reset(struct lt *lt)
+{
+	struct lt_task *old = kmalloc(sizeof(*old), GFP_KERNEL);
+
+	if (!old)
+		return -ENOMEM;
+	if (mutex_lock_interruptible(&lt->mutex)) {
+		kfree(old);
+		return -ERESTARTSYS;
+	}
+	lt_reset_held(lt, old);
 	mutex_unlock(&lt->mutex);
 	kfree(old);
 	return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Tasks already asleep at load: they are there from the first moment, their
- * sleep counted from now. Called once, behind the hooks.
+ * sleep counted from now. Called behind the hooks, and when a filter has changed.
  *
  * Each task is looked at with its shard lock held, and with the hooks on. That
  * is what makes it sound: a task that is off the runqueue then has its wake
@@ -18,6 +18,7 @@
 #include <linux/sched/task.h>
 
 #include "compat/task.h"
+#include "filter.h"
 #include "lattop.h"
 #include "tasks.h"
 
@@ -38,7 +39,7 @@ static void seed_one(struct lt *lt, struct task_struct *p)
 	/* kprobes see the wake of a delayed task before it shows that it is one */
 	if (lt->by_kprobes && READ_ONCE(p->on_rq))
 		goto out;
-	if (lt_task_find(shard, pid, p->start_boottime))
+	if (lt_task_find(shard, pid, p->start_boottime) || !lt_wants(lt, lt_mode(lt), p))
 		goto out;
 	t = lt_task_get(lt, shard, p, pid, &cause);
 	if (!t) {

@@ -18,6 +18,7 @@
 #include <linux/user_namespace.h>
 
 #include "compat/task.h"
+#include "filter.h"
 #include "params.h"
 #include "snapshot.h"
 #include "tasks.h"
@@ -303,6 +304,8 @@ static void fill_header(struct lt *lt, struct lt_snapshot *s, u64 now)
 	h->limit[LT_LIMIT_MEMOS] = lt->memo_pool.max;
 	h->used[LT_LIMIT_MEMOS] = atomic_read(&lt->memo_pool.in_use);
 	h->memory_bytes = lt_memory_bytes(lt);
+	h->filter = add_string(s, lt_filter_text(lt));
+	h->hooks_ns = lt_cost_ns(lt);
 	for (i = 0; i < LT_LOST_NR; i++)
 		h->lost[i] = lt_lost(lt, i);
 }

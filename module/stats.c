@@ -25,6 +25,17 @@ u64 lt_lost(struct lt *lt, enum lt_lost cause)
 	return sum - lt->lost_base[cause];
 }
 
+/* Of all hooks, in nanoseconds since load or the last reset. */
+u64 lt_cost_ns(struct lt *lt)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu_ptr(lt->stats, cpu)->cost_ns);
+	return sum - lt->cost_base_ns;
+}
+
 u64 lt_memory_bytes(struct lt *lt)
 {
 	u64 bytes = lt_pool_bytes(&lt->task_pool) + lt_pool_bytes(&lt->entry_pool) +
@@ -36,7 +47,7 @@ u64 lt_memory_bytes(struct lt *lt)
 	bytes += LT_SHARDS * sizeof(struct lt_shard) +
 		 LT_TRACE_LOCKS * sizeof(struct lt_trace_bucket_lock) +
 		 (sizeof(struct hlist_head) << lt->trace_hash_bits);
-	bytes += 2 * (PID_MAX_LIMIT / 8);
+	bytes += 3 * (PID_MAX_LIMIT / 8);
 	bytes += num_possible_cpus() * (sizeof(struct lt_capture) + sizeof(struct lt_stats));
 	bytes += (lt->nr_exited_procs + 1) * sizeof(struct lt_task);
 	bytes += LT_MAX_MISSES * sizeof(struct lt_miss) +

@@ -95,8 +95,37 @@ struct lt_task *lt_task_new(struct lt *lt, struct lt_shard *shard, struct task_s
 	lt_task_read_creds(t, p);
 	lt_task_refresh(t, p);
 	insert(shard, t);
+	set_bit(pid, lt->known);
 	lt_task_mark_dirty(shard, t);
 	return t;
+}
+
+/* The first record with this pid and start, or behind. */
+struct lt_task *lt_task_from(struct lt_shard *shard, u32 pid, u64 start_ns)
+{
+	struct rb_node *n = shard->tasks.rb_node;
+	struct lt_task *found = NULL;
+
+	lockdep_assert_held(&shard->lock);
+	while (n) {
+		struct lt_task *t = rb_entry(n, struct lt_task, pid_node);
+		bool behind = t->pid < pid || (t->pid == pid && t->start_ns < start_ns);
+
+		if (!behind)
+			found = t;
+		n = behind ? n->rb_right : n->rb_left;
+	}
+	return found;
+}
+
+/* A bit too many costs a search a wake. */
+void lt_task_unknow(struct lt *lt, struct lt_shard *shard, u32 pid)
+{
+	struct lt_task *t = lt_task_from(shard, pid, 0);
+
+	if ((!t || t->pid != pid) && !test_bit(pid, lt->other_asleep) &&
+	    !test_bit(pid, lt->other_queued))
+		clear_bit(pid, lt->known);
 }
 
 void lt_task_mark_exited(struct lt *lt, struct lt_shard *shard, struct lt_task *t, u64 now)
@@ -118,6 +147,7 @@ void lt_task_unlink(struct lt *lt, struct lt_shard *shard, struct lt_task *t)
 {
 	lockdep_assert_held(&shard->lock);
 	rb_erase(&t->pid_node, &shard->tasks);
+	lt_task_unknow(lt, shard, t->pid);
 	if (t->exited) {
 		list_del_init(&t->exited_node);
 		atomic_dec(&lt->nr_exited);
@@ -166,6 +196,7 @@ void lt_forget_all(struct lt *lt)
 	lt_exited_drop(lt);
 	bitmap_zero(lt->other_asleep, PID_MAX_LIMIT);
 	bitmap_zero(lt->other_queued, PID_MAX_LIMIT);
+	bitmap_zero(lt->known, PID_MAX_LIMIT);
 	mutex_unlock(&lt->mutex);
 }
 
@@ -173,6 +204,7 @@ static void release(struct lt *lt)
 {
 	lt_pool_exit(&lt->entry_pool);
 	lt_pool_exit(&lt->task_pool);
+	vfree(lt->known);
 	vfree(lt->other_queued);
 	vfree(lt->other_asleep);
 	vfree(lt->shards);
@@ -185,7 +217,8 @@ int lt_tasks_init(struct lt *lt)
 	lt->shards = vzalloc(sizeof(*lt->shards) * LT_SHARDS);
 	lt->other_asleep = vzalloc(PID_MAX_LIMIT / 8);
 	lt->other_queued = vzalloc(PID_MAX_LIMIT / 8);
-	if (!lt->shards || !lt->other_asleep || !lt->other_queued)
+	lt->known = vzalloc(PID_MAX_LIMIT / 8);
+	if (!lt->shards || !lt->other_asleep || !lt->other_queued || !lt->known)
 		goto fail;
 	for (i = 0; i < LT_SHARDS; i++) {
 		raw_spin_lock_init(&lt->shards[i].lock);

@@ -30,6 +30,7 @@ static void header(const struct lt_snapshot *s, struct lt_buffer *out)
 #undef LT_LOST_NAME
 	};
 	const struct lt_header *h = &s->header;
+	const char *strings = s->section[LT_SEC_STRINGS].data;
 	int i;
 
 	lt_buffer_printf(out, "# lattop %u %s\n# hook %s\n", LT_VERSION, h->release, h->hook);
@@ -47,6 +48,9 @@ static void header(const struct lt_snapshot *s, struct lt_buffer *out)
 	lt_buffer_printf(out, "# lost");
 	for (i = 0; i < LT_LOST_NR; i++)
 		lt_buffer_printf(out, " %s=%llu", lost_names[i], h->lost[i]);
+	lt_buffer_printf(out, "\n# filter ");
+	lt_buffer_escaped(out, strings + h->filter, strlen(strings + h->filter));
+	lt_buffer_printf(out, "\n# cost hooks_ns=%llu", h->hooks_ns);
 	lt_buffer_printf(out, "\n# columns pid tgid uid state kind blocked_ns ongoing_ns max_ns sleeps runq_ns runs comm\n");
 }
 

@@ -211,6 +211,8 @@ std::string refresh_json(const TableContext& context, const RowOptions& options,
                   {"module_release", header.release},
                   {"tasks_total", header.tasks_total},
                   {"tasks_matched", header.tasks_matched},
+                  {"filter", header.filter},
+                  {"hooks_ns", header.hooks_ns},
                   {"limits", limits(header)}};
     if (learning.kind != LearningState::Kind::None)
         document["learning"] = learning_object(learning);

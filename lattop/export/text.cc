@@ -33,6 +33,8 @@ void append_header(std::string& out, const TableContext& context, const std::str
     out += fmt::format("showing {} of {} tasks that match, {} in all\n", n_shown,
                        header.tasks_matched, header.tasks_total);
     out += "in use: " + limits_text(header) + "\n";
+    if (header.filter != "none")
+        out += "accounted: only " + printable(header.filter, charset) + "\n";
     if (!own_cost.empty()) out += "own cost: " + printable(own_cost, charset) + "\n";
     const std::string lost = lost_text(header);
     out += "lost: " + (lost.empty() ? "nothing" : lost) + "\n\n";

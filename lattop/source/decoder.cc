@@ -83,6 +83,7 @@ Header decode_header(const lt_header& raw) {
     std::copy(std::begin(raw.limit), std::end(raw.limit), header.limit.begin());
     std::copy(std::begin(raw.used), std::end(raw.used), header.used.begin());
     header.memory_bytes = raw.memory_bytes;
+    header.hooks_ns = raw.hooks_ns;
     std::copy(std::begin(raw.lost), std::end(raw.lost), header.lost.begin());
     return header;
 }
@@ -232,6 +233,10 @@ Snapshot decode(std::span<const std::byte> bytes) {
     Snapshot snapshot;
     snapshot.header = decode_header(header);
     snapshot.strings = decode_strings(bytes, header);
+    if (header.filter >= snapshot.strings.size())
+        throw FormatError(fmt::format("its filter is string {} of {} bytes", header.filter,
+                                      snapshot.strings.size()));
+    snapshot.header.filter = snapshot.strings.data() + header.filter;
     snapshot.ksyms =
         decode_ksyms(open_section<lt_ksym_rec>(bytes, header, LT_SEC_KSYMS), snapshot.strings);
     snapshot.frames = decode_frames(open_section<std::uint64_t>(bytes, header, LT_SEC_FRAMES));

@@ -44,6 +44,8 @@ struct Header {
     std::array<std::uint32_t, LT_LIMIT_SLOTS> limit{};
     std::array<std::uint32_t, LT_LIMIT_SLOTS> used{};
     std::uint64_t memory_bytes = 0;
+    std::uint64_t hooks_ns = 0;  ///< what the module's hooks cost since since_ns, all CPUs
+    std::string filter;          ///< what the module accounts at all; "none": everything
     std::array<std::uint64_t, kLostSlots> lost{};
 };
 

@@ -70,6 +70,7 @@ std::string third_line(const Model& model, const HeaderState& state) {
     if (options.hide_idle) text += ", no idle";
     if (!options.filter.empty()) text += ", filter " + options.filter;
     const Header& header = model.snapshot().header;
+    if (header.filter != "none") text += "; accounted: only " + header.filter;
     const auto used = [&](lt_limit limit) {
         return header.limit[limit] == 0
                    ? 0

@@ -62,6 +62,7 @@ enum {
 	LT_MAX_LIMIT	= 1 << 20,
 	LT_LOST_SLOTS	= 32,	/* room for causes to come */
 	LT_LIMIT_SLOTS	= 8,
+	LT_MAX_COMMAND	= 65536, /* bytes of one write */
 };
 
 /* What a descriptor yields. */
@@ -206,6 +207,9 @@ struct lt_header {
 	__u64 memory_bytes;	/* held by the module */
 	__u64 lost[LT_LOST_SLOTS];	/* LT_LOST_*; the spare ones are 0 */
 	struct lt_section section[LT_SEC_NR];
+	__u64 hooks_ns;		/* what the module's hooks cost since since_ns, all CPUs: estimated from a sample */
+	__u32 filter;		/* offset into LT_SEC_STRINGS: what is accounted at all, "none" or as it was set */
+	__u32 spare;
 };
 
 /* lt_task_rec.kind */

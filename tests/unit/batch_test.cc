@@ -214,10 +214,11 @@ TEST_CASE("loss counters are summed by what was lost, and named") {
 TEST_CASE("what is learned stands in every refresh, why not in the first") {
     Run run;
     run.learning.now = {LearningState::Kind::Runs, "", 3, 44, 0};
-    const std::string line = "own cost: 0.0% CPU (learning 0.0%); 44 rows learned from 3 misses\n";
+    const std::string line = "learning 0.0%); 44 rows from 3 misses\n";
     std::string text = run.go(batch(2));
     const std::size_t first = text.find(line);
     REQUIRE(first != std::string::npos);
+    CHECK_THAT(text, has_text("own cost: 0.4% CPU (hooks 0.4%, " + line));
     CHECK(text.find(line, first + 1) != std::string::npos);
 
     const Json learning = Json::parse(run.go(json(1))).at("learning");

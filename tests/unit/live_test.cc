@@ -163,15 +163,17 @@ TEST_CASE("the header shows what lattop costs and what was learned") {
     run.learning.now = {LearningState::Kind::Runs, "", 17, 1234, 20'000'000};
     run.clock.cpu_used_ns = 30'000'000;
     run.go();
-    CHECK_THAT(run.terminal.screens.at(1),
-               has_text("Own cost: 0.0% CPU (learning 0.0%); 1,234 rows learned from 17 misses"));
+    CHECK_THAT(
+        run.terminal.screens.at(1),
+        has_text("Own cost: 0.0% CPU (hooks 0.0%, learning 0.0%); 1,234 rows from 17 misses"));
 }
 
 TEST_CASE("the header says once why nothing is learned, and goes on") {
     Run run({kTimeout});
     run.learning.now = {LearningState::Kind::Refused, "only root may", 0, 0, 0};
     run.go();
-    CHECK_THAT(run.terminal.screens.at(1), has_text("0.0% CPU; not learning: only root may"));
+    CHECK_THAT(run.terminal.screens.at(1),
+               has_text("0.0% CPU (hooks 0.0%); not learning: only root may"));
     CHECK_THAT(run.terminal.screens.at(1), has_text("dbserver"));
 }
 

@@ -50,6 +50,8 @@ SnapshotBuilder::SnapshotBuilder() {
     header.limit[LT_LIMIT_TRACES] = 32768;
     header.limit[LT_LIMIT_EXITED] = 1024;
     header.memory_bytes = 12'345'678;
+    header.hooks_ns = 40'000'000;
+    header.filter = string("none");
 }
 
 std::uint32_t SnapshotBuilder::string(const std::string& text) {
