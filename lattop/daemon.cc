@@ -71,17 +71,60 @@ std::string describe_trouble(const ResolverStats& stats) {
     return text;
 }
 
+namespace {
+
+/// Becomes a resolver, as soon as there is a module; nothing when asked to end
+/// before. Started with the machine, a daemon may be there before the module.
+std::unique_ptr<ResolverDoor> open_door(const DaemonOptions& options, const sigset_t& signals) {
+    bool said = false;
+    for (;;) {
+        try {
+            return std::make_unique<ProcResolverDoor>();
+        } catch (const NoModuleError& error) {
+            if (options.once) throw;
+            if (!said)
+                say(fmt::format("lattop daemon: {}: waiting for it\n{}\n", error.what(),
+                                error.hint()));
+            said = true;
+        }
+        if (asked_to_end(signals)) return nullptr;
+    }
+}
+
+/// Says where the module went and that it came back; once each.
+class ModuleWatch {
+public:
+    void look(const ResolverWorker::State& state) {
+        if (state.waiting && !waiting_)
+            say("lattop daemon: the module was unloaded: waiting for it\n");
+        if (state.loads != loads_) say("lattop daemon: the module is loaded again\n");
+        waiting_ = state.waiting;
+        loads_ = state.loads;
+    }
+
+private:
+    bool waiting_ = false;
+    unsigned loads_ = 1;
+};
+
+}  // namespace
+
 void run_daemon(const DaemonOptions& options) {
     // Before the worker's thread: it inherits the mask.
     const sigset_t signals = ending_signals();
     ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-    const ResolverWorker worker(std::make_unique<ProcResolverDoor>());
+    auto door = open_door(options, signals);
+    if (door == nullptr) return;
+    const ResolverWorker worker(std::move(door));
     say("lattop daemon: learning user stacks; ends with SIGINT or SIGTERM\n");
+    ModuleWatch watch;
     std::uint64_t said = 0;
     for (bool end = false; !end;) {
         end = asked_to_end(signals);
         const ResolverWorker::State state = worker.state();
         if (!state.running) throw Error("the resolver failed: " + state.failure);
+        watch.look(state);
+        if (options.once && state.waiting) throw NoModuleError("the module was unloaded", "");
         const bool news = state.stats.walks != said;
         if (options.verbose && news) say(describe(state));
         end = end || (options.once && state.idle && !news);

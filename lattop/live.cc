@@ -4,6 +4,8 @@
 // waits for a key, for names, or for the next refresh, whichever is first.
 #include "lattop/live.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "lattop/model/own_cost.h"
@@ -46,7 +48,25 @@ private:
         return next_;
     }
 
+    /// The screen stays as it is while there is no module.
     void refresh() {
+        try {
+            look();
+            if (away_) screen_.say("the module is loaded again: all figures begin anew");
+            away_ = false;
+        } catch (const NoModuleError& error) {
+            wait_for_module(error);
+        }
+        // From start to start; what was missed is not caught up with.
+        next_ = std::max(next_ + screen_.delay(), world_.clock.now());
+    }
+
+    void wait_for_module(const NoModuleError& error) {
+        away_ = true;
+        screen_.say(fmt::format("{}: waiting for it", error.what()));
+    }
+
+    void look() {
         const Query query = screen_.query();
         Snapshot snapshot = world_.source.take(query, Moment::Next);
         world_.stacks.want(snapshot);
@@ -55,8 +75,6 @@ private:
         show_cost(cost);
         refresh_detail();
         collect_names();
-        // From start to start; what was missed is not caught up with.
-        next_ = std::max(next_ + screen_.delay(), world_.clock.now());
     }
 
     void show_cost(const OwnCost& of_now) {
@@ -74,6 +92,14 @@ private:
         world_.stacks.want(snapshot);
         screen_.update_detail(std::move(snapshot));
         if (const Task* task = screen_.live_wanted()) world_.stacks.want_live(*task);
+    }
+
+    void show_detail() {
+        try {
+            refresh_detail();
+        } catch (const NoModuleError& error) {
+            wait_for_module(error);
+        }
     }
 
     void reset() {
@@ -108,7 +134,7 @@ private:
         if (wish.refresh)
             next_ = world_.clock.now();
         else if (wish.detail)
-            refresh_detail();
+            show_detail();
         // A paused screen is refreshed only when asked for.
         if (wish.refresh && screen_.paused()) refresh();
     }
@@ -125,6 +151,7 @@ private:
     Screen screen_;
     Clock::Time next_ = world_.clock.now();
     bool quit_ = false;
+    bool away_ = false;  ///< the module is not loaded, as seen last
 };
 
 }  // namespace

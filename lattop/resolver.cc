@@ -34,13 +34,15 @@ lt_uframe frame_of(const lt_miss& miss) {
 
 }  // namespace
 
-Resolver::Resolver(ResolverDoor& door, const ResolverLimits& limits, std::string proc)
+Resolver::Resolver(ResolverDoor& door, const ResolverLimits& limits, std::string proc,
+                   const ResolverStats& so_far)
     : door_(door),
       limits_(limits),
       proc_(std::move(proc)),
       files_(limits.file_bytes),
       processes_(limits.processes),
-      doubts_(kMaxDoubts) {}
+      doubts_(kMaxDoubts),
+      stats_(so_far) {}
 
 std::size_t Resolver::step() {
     const std::vector<lt_miss> misses = door_.take();

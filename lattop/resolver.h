@@ -56,8 +56,9 @@ struct ResolverStats {
 
 class Resolver {
 public:
+    /// `so_far`: what an earlier one did, to be added to.
     explicit Resolver(ResolverDoor& door, const ResolverLimits& limits = {},
-                      std::string proc = "/proc");
+                      std::string proc = "/proc", const ResolverStats& so_far = {});
 
     /// Resolves the misses there are; how many. Throws what the door throws.
     std::size_t step();

@@ -46,6 +46,10 @@ bool wants_rows(const Trace& trace) {
 ProcResolverDoor::ProcResolverDoor(std::string path)
     : path_(std::move(path)), ready_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     if (!ready_) throw Error(fmt::format("eventfd: {}", std::strerror(errno)));
+    open();
+}
+
+void ProcResolverDoor::open() {
     // What is wrong with the file itself is said by who reads snapshots from it.
     ProcSource check(path_);
     fd_ = UniqueFd(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
@@ -54,6 +58,15 @@ ProcResolverDoor::ProcResolverDoor(std::string path)
     query.size = sizeof(query);
     query.event_fd = ready_.get();
     if (::ioctl(fd_.get(), LT_IOC_MISSES, &query) != 0) throw_misses_error(path_, errno);
+}
+
+bool ProcResolverDoor::reopen() {
+    try {
+        open();
+    } catch (const NoModuleError&) {
+        return false;
+    }
+    return true;
 }
 
 std::vector<lt_miss> ProcResolverDoor::take() {
@@ -67,6 +80,9 @@ std::vector<lt_miss> ProcResolverDoor::take() {
     query.event_fd = ready_.get();
     if (::ioctl(fd_.get(), LT_IOC_MISSES, &query) != 0) {
         if (errno == EINTR) return {};
+        // It knew the call when this became a resolver.
+        if (errno == ENOTTY)
+            throw NoModuleError("lattop's kernel module was unloaded", "load it again");
         throw_misses_error(path_, errno);
     }
     misses.resize(query.n);

@@ -22,8 +22,13 @@ public:
     virtual ~ResolverDoor() = default;
 
     /// The misses there are now, at most LT_MAX_MISSES. Never waits. Throws
-    /// NotUsableError where the module does not let this user resolve.
+    /// NotUsableError where the module does not let this user resolve,
+    /// NoModuleError where it was unloaded.
     virtual std::vector<lt_miss> take() = 0;
+
+    /// Behind a NoModuleError: becomes a resolver of the module that is loaded
+    /// by now; false where none is. Throws NotUsableError where it cannot.
+    virtual bool reopen() = 0;
 
     /// Tasks asleep under a stack that is not whole, as misses of which only
     /// the pc is known (sp and bp 0): they may not wake up to miss themselves.
@@ -34,7 +39,8 @@ public:
     virtual int teach(const lt_miss& miss, std::span<const lt_row> rows,
                       std::span<const lt_row_range> ranges) = 0;
 
-    /// Readable when take() may have something; take() clears it.
+    /// Readable when take() may have something, or the module was unloaded;
+    /// take() clears it.
     [[nodiscard]] virtual int ready_fd() const = 0;
 };
 
@@ -42,16 +48,20 @@ public:
 class ProcResolverDoor final : public ResolverDoor {
 public:
     /// Opens `path` and becomes a resolver. Throws NotUsableError, saying what
-    /// to do: no module, not permitted, a module without learned rows.
+    /// to do: no module (NoModuleError), not permitted, a module without learned
+    /// rows.
     explicit ProcResolverDoor(std::string path = LT_PROC_PATH);
 
     std::vector<lt_miss> take() override;
+    bool reopen() override;
     std::vector<lt_miss> sleepers() override;
     int teach(const lt_miss& miss, std::span<const lt_row> rows,
               std::span<const lt_row_range> ranges) override;
     [[nodiscard]] int ready_fd() const override { return ready_.get(); }
 
 private:
+    void open();
+
     std::string path_;
     UniqueFd ready_;  // eventfd
     UniqueFd fd_;

@@ -38,6 +38,9 @@ constexpr std::array<std::chrono::seconds, 3> kSecondLooks{1s, 3s, 9s};
 /// How soon after the ring was full.
 constexpr std::chrono::seconds kAfterFull{2};
 
+/// How often it is looked whether the module is loaded again.
+constexpr int kModuleLookMs = 1000;
+
 /// For poll: rounded up, never negative.
 int milliseconds_until(Clock::time_point time) {
     const auto rest = std::chrono::ceil<std::chrono::milliseconds>(time - Clock::now());
@@ -75,8 +78,11 @@ ResolverWorker::State ResolverWorker::state() const {
     return state;
 }
 
-void ResolverWorker::resolve_until_stopped(Shared& shared) {
-    Resolver resolver(*shared.door, shared.limits);
+/// Resolves what one loaded module misses; true when asked to stop, false when
+/// it was unloaded. The next one knows nothing, so nothing that was taught is
+/// kept but the sums.
+bool ResolverWorker::resolve_one_module(Shared& shared) try {
+    Resolver resolver(*shared.door, shared.limits, "/proc", shared.state.stats);
     const auto publish = [&](bool idle) {
         const std::lock_guard lock(shared.lock);
         shared.state.stats = resolver.stats();
@@ -94,7 +100,7 @@ void ResolverWorker::resolve_until_stopped(Shared& shared) {
         if (::poll(fds.data(), fds.size(), next_look ? milliseconds_until(*next_look) : -1) < 0 &&
             errno != EINTR)
             throw std::system_error(errno, std::generic_category(), "poll");
-        if (fds[0].revents != 0) return;
+        if (fds[0].revents != 0) return true;
         publish(false);
         if (next_look && Clock::now() >= *next_look) {
             next_look.reset();
@@ -103,10 +109,34 @@ void ResolverWorker::resolve_until_stopped(Shared& shared) {
         }
         // A full ring: there may be more, and some were lost.
         while (resolver.step() == LT_MAX_MISSES) {
-            if (::poll(fds.data(), 1, 0) > 0) return;
+            if (::poll(fds.data(), 1, 0) > 0) return true;
             if (!next_look) next_look = Clock::now() + kAfterFull;
         }
     }
+} catch (const NoModuleError&) {
+    return false;
+}
+
+/// Looks for the next module each second; true when there is one, false when
+/// asked to stop.
+bool ResolverWorker::wait_for_module(Shared& shared) {
+    const auto publish = [&](bool waiting) {
+        const std::lock_guard lock(shared.lock);
+        shared.state.waiting = waiting;
+        shared.state.idle = false;
+        if (!waiting) ++shared.state.loads;
+    };
+    publish(true);
+    pollfd stop{shared.stop_fd.get(), POLLIN, 0};
+    while (!shared.door->reopen())
+        if (::poll(&stop, 1, kModuleLookMs) > 0) return false;
+    publish(false);
+    return true;
+}
+
+void ResolverWorker::resolve_until_stopped(Shared& shared) {
+    while (!resolve_one_module(shared))
+        if (!wait_for_module(shared)) return;
 }
 
 void ResolverWorker::work(const std::shared_ptr<Shared>& shared) {
@@ -134,7 +164,9 @@ void ResolverWorker::work(const std::shared_ptr<Shared>& shared) {
 LearningState WorkerLearning::state() const {
     const ResolverWorker::State worker = worker_->state();
     LearningState state;
-    state.kind = worker.running ? LearningState::Kind::Runs : LearningState::Kind::Failed;
+    state.kind = !worker.running  ? LearningState::Kind::Failed
+                 : worker.waiting ? LearningState::Kind::Waits
+                                  : LearningState::Kind::Runs;
     state.why = worker.failure;
     state.misses = worker.stats.misses;
     state.rows = worker.stats.rows;

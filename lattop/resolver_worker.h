@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // A resolver on a thread of its own. Used by the live screen and by batch, which
-// must not wait for slow files, and by `lattop daemon`.
+// must not wait for slow files, and by `lattop daemon`. Where the module is
+// unloaded it waits for the next one and teaches that, from the start.
 #pragma once
 
 #include <condition_variable>
@@ -27,8 +28,10 @@ public:
         ResolverStats stats;
         std::uint64_t cpu_ns = 0;  ///< the thread's
         bool running = true;
-        bool idle = false;    ///< who slept is introduced, what was missed is resolved
-        std::string failure;  ///< why it no longer runs
+        bool waiting = false;  ///< the module was unloaded: until it is loaded again
+        unsigned loads = 1;    ///< modules taught, one after the other
+        bool idle = false;     ///< who slept is introduced, what was missed is resolved
+        std::string failure;   ///< why it no longer runs
     };
 
     /// Starts to resolve what comes through `door`. Throws std::system_error
@@ -58,6 +61,8 @@ private:
 
     static void work(const std::shared_ptr<Shared>& shared);
     static void resolve_until_stopped(Shared& shared);
+    static bool resolve_one_module(Shared& shared);
+    static bool wait_for_module(Shared& shared);
 
     std::shared_ptr<Shared> shared_;
     std::thread thread_;

@@ -131,8 +131,11 @@ void lt_resolver_free(struct lt *lt, struct lt_resolver *r)
 	spin_lock_irq(&lt->resolvers_lock);
 	list_del(&r->node);
 	spin_unlock_irq(&lt->resolvers_lock);
-	if (r->event)
+	/* Who waits for misses learns that there will be none: the module may be on its way out */
+	if (r->event) {
+		lt_compat_eventfd_signal(r->event);
 		eventfd_ctx_put(r->event);
+	}
 	kfree(r);
 }
 

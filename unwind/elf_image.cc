@@ -11,6 +11,7 @@
 #include "unwind/demangle.h"
 #include "unwind/elf_lines.h"
 #include "unwind/maps.h"
+#include "unwind/mini_debug.h"
 
 namespace lattop {
 namespace {
@@ -105,6 +106,9 @@ std::unique_ptr<ElfImage> ElfImage::from_memory(std::vector<char> bytes) {
 void ElfImage::load(Elf* elf) {
     load_segments(elf);
     load_symbols(elf);
+    std::vector<char> mini = mini_debug_info(elf);
+    const ElfHandle inner(mini.empty() ? nullptr : elf_memory(mini.data(), mini.size()));
+    if (inner != nullptr && elf_kind(inner.get()) == ELF_K_ELF) load_symbols(inner.get());
 }
 
 void ElfImage::load_segments(Elf* elf) {

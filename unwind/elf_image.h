@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What an ELF file says about its code: functions by address, source lines
-// where it or its debug file carries DWARF. Made by the symbolizer once for each file, whatever
-// number of processes maps it.
+// What an ELF file says about its code: functions by address, from its own
+// tables and the one compressed within (mini_debug.h), source lines where it or
+// its debug file carries DWARF. Made by the symbolizer once for each file,
+// whatever number of processes maps it.
 //
 // Files are read, not mapped: one that is cut short while we look at it gives a
 // read error, not a SIGBUS. All of a file is taken as hostile; elfutils checks

@@ -16,6 +16,7 @@ struct LearningState {
         Off,      ///< as asked by --no-learn
         Refused,  ///< it cannot be had; `why`
         Runs,
+        Waits,   ///< for the module, which was unloaded
         Failed,  ///< it ran and no longer does; `why`
     };
     Kind kind = Kind::None;

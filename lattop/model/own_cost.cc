@@ -51,6 +51,7 @@ std::string own_cost_text(const OwnCost& cost) {
         case LearningState::Kind::Off: return cpu + "); not learning, as asked";
         case LearningState::Kind::Refused: return cpu + "); not learning: " + learning.why;
         case LearningState::Kind::Failed: return cpu + "); learning failed: " + learning.why;
+        case LearningState::Kind::Waits: return cpu + "); not learning: no module";
         case LearningState::Kind::Runs: break;
     }
     return fmt::format("{}, learning {}%); {} rows from {} misses", cpu,

@@ -7,7 +7,7 @@ namespace lattop {
 
 StackId stack_id(const Snapshot& snapshot, const Task& task, const Entry& entry) {
     const Trace* trace = snapshot.trace_of(entry);
-    return {id_of(task), entry.exec_id, trace == nullptr ? 0 : trace->id};
+    return {id_of(task), entry.exec_id, trace == nullptr ? 0 : trace->id, snapshot.header.load};
 }
 
 }  // namespace lattop

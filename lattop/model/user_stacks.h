@@ -12,11 +12,13 @@
 
 namespace lattop {
 
-/// One user stack: of which task, under which program, which trace.
+/// One user stack: of which task, under which program, which trace of which
+/// loaded module.
 struct StackId {
     TaskId task;
     std::uint32_t exec_id = 0;
     std::uint64_t trace_id = 0;
+    std::uint64_t load = 0;
 
     bool operator==(const StackId&) const = default;
 };

@@ -46,6 +46,13 @@ public:
         : Error(what, hint, ExitCode::NotUsable) {}
 };
 
+/// None is loaded, or the one that was has been unloaded. Whoever can wait may
+/// ask again: it may be loaded.
+class NoModuleError : public NotUsableError {
+public:
+    using NotUsableError::NotUsableError;
+};
+
 /// Bytes that are not a snapshot. what() says where and what was expected.
 class FormatError : public Error {
 public:

@@ -28,7 +28,7 @@ constexpr const char* kLoadHint =
 [[noreturn]] void throw_open_error(const std::string& path, int error) {
     switch (error) {
         case ENOENT:
-            throw NotUsableError(
+            throw NoModuleError(
                 fmt::format("lattop's kernel module is not loaded (there is no {})", path),
                 kLoadHint);
         case EACCES:
@@ -61,10 +61,27 @@ constexpr const char* kLoadHint =
 }  // namespace
 
 ProcSource::ProcSource(std::string path) : path_(std::move(path)) {
+    open();
+}
+
+void ProcSource::open() {
+    selected_.reset();
     fd_ = UniqueFd(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
     if (!fd_) throw_open_error(path_, errno);
     // Asked here so that what is wrong is said before the screen opens.
-    select(Query{});
+    try {
+        select(Query{});
+    } catch (const Error&) {
+        fd_ = {};
+        throw;
+    }
+    ++loads_;
+}
+
+/// Whether the module that the descriptor was opened on is no longer there: no
+/// ioctl is known then. One that is there refuses a query without an address.
+bool ProcSource::gone() const {
+    return ::ioctl(fd_.get(), LT_IOC_QUERY, nullptr) != 0 && errno == ENOTTY;
 }
 
 void ProcSource::select(const Query& query) {
@@ -87,11 +104,25 @@ void ProcSource::select(const Query& query) {
     selected_ = query;
 }
 
-Snapshot ProcSource::take(const Query& query, Moment /*each one is a fresh one*/) {
-    select(query);
+Snapshot ProcSource::read() {
     const auto bytes = read_snapshot(fd_.get(), 0, kMaxSnapshotBytes, path_, buffer_);
     if (bytes.empty()) throw FormatError(path_ + " is empty");
-    return decode(bytes);
+    Snapshot snapshot = decode(bytes);
+    snapshot.header.load = loads_;
+    return snapshot;
+}
+
+Snapshot ProcSource::take(const Query& query, Moment /*each one is a fresh one*/) {
+    try {
+        if (!fd_) open();
+        select(query);
+        return read();
+    } catch (const NoModuleError&) {  // still none
+    } catch (const Error&) {
+        if (!fd_ || !gone()) throw;
+    }
+    fd_ = {};
+    throw NoModuleError("lattop's kernel module was unloaded", kLoadHint);
 }
 
 void ProcSource::reset() {

@@ -17,8 +17,8 @@ namespace lattop {
 /// The registers of thread `tid`, where it is asleep and they may be had.
 using RegisterReader = std::function<std::optional<lt_regs>(std::uint32_t tid)>;
 
-/// Asks the module behind `path`. Where there is none, or it does not tell this
-/// user, the reader gives nothing, ever.
+/// Asks the module behind `path`. While there is none, or where it does not tell
+/// this user, the reader gives nothing.
 RegisterReader module_registers(const std::string& path = LT_PROC_PATH);
 
 }  // namespace lattop

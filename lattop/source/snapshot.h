@@ -37,6 +37,7 @@ inline constexpr std::size_t kLostSlots = LT_LOST_SLOTS;
 struct Header {
     std::uint64_t time_ns = 0;   ///< CLOCK_MONOTONIC of the snapshot
     std::uint64_t since_ns = 0;  ///< CLOCK_MONOTONIC of load or of the last reset
+    std::uint64_t load = 0;      ///< counts loads of the module: trace ids begin anew with each
     std::string hook;
     std::string release;
     std::uint32_t tasks_total = 0;

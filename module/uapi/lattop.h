@@ -433,7 +433,8 @@ struct lt_miss {
  * Never waits. The first call makes the descriptor a resolver, until it is
  * closed: misses are collected while there is one, each goes to one of them.
  * An eventfd and not poll() on /proc/lattop: the module can be unloaded while
- * somebody polls. Errors: EPERM (as above), EINVAL, EBADF, EFAULT.
+ * somebody polls. It is signalled then too, and the ioctl fails with ENOTTY.
+ * Errors: EPERM (as above), EINVAL, EBADF, EFAULT.
  */
 struct lt_misses {
 	__u32 size;

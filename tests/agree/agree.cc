@@ -13,12 +13,15 @@
 // --stacks goes on until so many have been compared.
 //
 // --walk reads "TID PC SP BP" lines and prints "TID PC:SP ... | END" for each:
-// the walk by rows of a process that somebody else holds (gdb_agree.py).
+// the walk by rows of a process that somebody else holds (gdb_agree.py). A line
+// "stop" stops the process with SIGSTOP, in some milliseconds: whoever holds it
+// lets it run for so long.
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <climits>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -35,6 +38,9 @@
 
 namespace lattop::test {
 namespace {
+
+/// How long a process runs between two looks.
+constexpr useconds_t kRunUs = 10'000;
 
 struct Tally {
     std::size_t stacks = 0, frames = 0, complete = 0;
@@ -151,7 +157,7 @@ int run(int rounds, std::size_t stacks, const std::vector<pid_t>& pids) {
             if (!std::filesystem::exists(fmt::format("/proc/{}/exe", pid))) continue;
             compare_process(pid, unwinder, files, tallies[name_of(pid)]);
         }
-        if (rounds > 1) ::usleep(10'000);
+        if (rounds > 1) ::usleep(kRunUs);
     }
     std::size_t disagree = 0;
     for (const auto& [name, tally] : tallies) {
@@ -175,16 +181,22 @@ int walk(pid_t pid) {
     auto code =
         ProcessCode::open("/proc", static_cast<std::uint32_t>(pid), start_ns_of(pid), files);
     if (!code) return 1;
-    pid_t tid = 0;
     lt_uframe frame{};
     frame.exact = LT_ROW_EXACT;
-    while (std::cin >> tid >> frame.pc >> frame.sp >> frame.bp) {
+    for (std::string tid; std::cin >> tid;) {
+        if (tid == "stop") {
+            ::usleep(kRunUs);
+            if (::kill(pid, SIGSTOP) != 0) return 0;  // it has ended
+            continue;
+        }
+        std::cin >> frame.pc >> frame.sp >> frame.bp;
         code->allow_refresh();
         const Walk rows = walk_rows(*code, frame);
         fmt::print("{}", tid);
         for (const WalkedFrame& walked : rows.frames)
             fmt::print(" {:x}:{:x}", walked.frame.pc, walked.frame.sp);
         fmt::print(" | {}\n", end_text(*code, rows));
+        std::fflush(stdout);
     }
     return 0;
 }

@@ -25,6 +25,7 @@ using lattop::ByteReader;
 class FuzzDoor final : public lattop::ResolverDoor {
 public:
     std::vector<lt_miss> take() override { return std::exchange(misses, {}); }
+    bool reopen() override { return true; }
     std::vector<lt_miss> sleepers() override { return {}; }
     int teach(const lt_miss& /*miss*/, std::span<const lt_row> rows,
               std::span<const lt_row_range> ranges) override {

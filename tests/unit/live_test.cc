@@ -185,6 +185,22 @@ TEST_CASE("a low terminal leaves the cost out") {
     CHECK_THAT(run.terminal.screens.at(0), !has_text("Own cost"));
 }
 
+TEST_CASE("the screen waits for a module that was unloaded and shows the next one") {
+    Run run({kTimeout, press(U'j'), press(KeyCode::Enter), kTimeout});
+    FakeSource reloaded([](std::uint64_t n) -> Snapshot {
+        if (n == 1) throw NoModuleError("lattop's kernel module was unloaded", "load it");
+        return sample_machine(10 + n).snapshot();
+    });
+    run_live({}, {reloaded, run.stacks, run.users, run.clock, run.learning}, run.terminal);
+    const auto& screens = run.terminal.screens;
+    CHECK_THAT(screens.at(1), has_text("module was unloaded: waiting for it"));
+    CHECK_THAT(screens.at(1), has_text("10.0s since load"));
+    CHECK_THAT(screens.at(1), has_text("dbserver"));
+    CHECK_THAT(screens.at(3), has_text("module was unloaded: waiting for it"));  // the pane
+    CHECK_THAT(screens.at(4), has_text("the module is loaded again"));
+    CHECK_THAT(screens.at(4), has_text("12.0s since load"));
+}
+
 TEST_CASE("an error of the source reaches the caller") {
     Run run({kTimeout});
     FakeSource broken([](std::uint64_t n) -> Snapshot {

@@ -39,8 +39,15 @@ public:
         ++takes;
         eventfd_t ignored = 0;
         ::eventfd_read(ready_.get(), &ignored);
-        if (fail) throw Error("the module has gone");
+        if (fail) throw Error("the module is broken");
+        if (gone) throw NoModuleError("the module was unloaded", "");
         return std::exchange(misses, {});
+    }
+    bool reopen() override {
+        const std::lock_guard guard(lock);
+        ++looks_for_module;
+        gone = gone && !loaded_again;
+        return !gone;
     }
     std::vector<lt_miss> sleepers() override {
         const std::lock_guard guard(lock);
@@ -57,6 +64,13 @@ public:
     }
     [[nodiscard]] int ready_fd() const override { return ready_.get(); }
 
+    /// It was unloaded, and is loaded again by the time it is looked for, or never.
+    void unload(bool load_again) {
+        const std::lock_guard guard(lock);
+        gone = true;
+        loaded_again = load_again;
+        ::eventfd_write(ready_.get(), 1);
+    }
     void miss(const lt_miss& what) {
         const std::lock_guard guard(lock);
         misses.push_back(what);
@@ -72,7 +86,10 @@ public:
     std::vector<Lesson> lessons;
     std::deque<int> answers;
     std::size_t takes = 0;
+    std::size_t looks_for_module = 0;
     bool fail = false;
+    bool gone = false;
+    bool loaded_again = false;
 
 private:
     UniqueFd ready_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
@@ -265,7 +282,41 @@ TEST_CASE("the worker says why it gave up") {
     ::eventfd_write(door.ready_fd(), 1);
     while (worker.state().running)
         std::this_thread::yield();
-    CHECK(worker.state().failure == "the module has gone");
+    CHECK(worker.state().failure == "the module is broken");
+}
+
+TEST_CASE("the worker teaches a module that is loaded again from the start") {
+    const Child child(kProgram, kLines);
+    auto made = std::make_unique<FakeDoor>();
+    FakeDoor& door = *made;
+    door.asleep = {miss_of(child)};
+    const ResolverWorker worker(std::move(made));
+    while (door.lesson_count() < 1)
+        std::this_thread::yield();
+    door.unload(true);
+    while (door.lesson_count() < 2)
+        std::this_thread::yield();
+    const auto rows = [&](std::size_t i) { return door.lessons.at(i).rows.size(); };
+    CHECK(rows(1) == rows(0));
+    while (!worker.state().idle)
+        std::this_thread::yield();
+    const ResolverWorker::State state = worker.state();
+    CHECK(state.running);
+    CHECK(!state.waiting);
+    CHECK(state.loads == 2);
+    CHECK(state.stats.rows == rows(0) + rows(1));
+}
+
+TEST_CASE("the worker waits for a module that was unloaded, and ends when asked") {
+    auto made = std::make_unique<FakeDoor>();
+    FakeDoor& door = *made;
+    door.unload(false);
+    const ResolverWorker worker(std::move(made));
+    while (!worker.state().waiting)
+        std::this_thread::yield();
+    CHECK(worker.state().running);
+    CHECK(!worker.state().idle);
+    CHECK(worker.state().loads == 1);
 }
 
 }  // namespace lattop::test

@@ -87,6 +87,19 @@ TEST_CASE("a stack is asked for once and then known") {
     CHECK(test.namer->requests.empty());
 }
 
+TEST_CASE("a trace of the module that is loaded again is not the one that had its id") {
+    Names it;
+    Snapshot snapshot = one_task(1, 1);
+    it.names->want(snapshot);
+    it.namer->answer();
+    it.names->collect();
+    snapshot.header.load = 2;
+    const Task& task = snapshot.tasks.at(0);
+    CHECK(it.names->find(stack_id(snapshot, task, snapshot.entries.at(0))) == nullptr);
+    it.names->want(snapshot);
+    CHECK(it.namer->answer() == 1);
+}
+
 TEST_CASE("names stay after the task has ended") {
     Names test;
     test.names->want(one_task(1, 1));

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# The distribution's own programs, without frame pointers, at work. Sourced by user-stack-share and user-stack-agree; leaves the
+# The distribution's own programs, without frame pointers, at work. Sourced by user-stack-share and user-stack-agree-*; leaves the
 # names in comms. The suite kills what is left when the case ends.
 bin=$(echo /usr/lib/postgresql/*/bin)
 [ -x "$bin/postgres" ] || fail "PostgreSQL is not installed"
@@ -8,6 +8,14 @@ need python3 perl pgbench redis-server redis-cli setpriv cxx-workers
 chmod 755 "$TMPDIR"
 # Their names, as ps -C takes them
 comms=(python3 perl bash cxx-workers redis-server redis-cli postgres pgbench)
+
+# The database before the rest: nobody else works while it is made
+as_postgres() { setpriv --reuid=postgres --regid=postgres --init-groups env PATH="$bin:$PATH" PGHOST="$TMPDIR/db" PGDATABASE=postgres "$@"; }
+install -d -o postgres "$TMPDIR/db"
+as_postgres initdb -D "$TMPDIR/db/data" --no-sync --auth=trust --locale=C --encoding=UTF8 >"$TMPDIR/initdb.log" 2>&1 || fail "$(tail -n 5 "$TMPDIR/initdb.log")"
+as_postgres postgres -D "$TMPDIR/db/data" -k "$TMPDIR/db" -c listen_addresses= -c shared_buffers=16MB >"$TMPDIR/db/log" 2>&1 &
+for _ in {1..600}; do as_postgres pg_isready -q && break; sleep 0.1; done
+as_postgres psql -q -c "create table t (id int primary key, n int); insert into t select i, 0 from generate_series(1, 100) i"
 
 python3 -c '
 import threading, time, queue
@@ -28,14 +36,9 @@ perl -e 'sub nap { my $n = shift; $n ? nap($n - 1) : select(undef, undef, undef,
 bash -c 'mkfifo "$1"; exec 8<>"$1"; while :; do read -t 0.02 <&8; (exit 3); done' bash "$TMPDIR/bash" &
 cxx-workers >/dev/null &
 redis-server --port 0 --unixsocket "$TMPDIR/redis.sock" --save "" --appendonly yes --dir "$TMPDIR" >/dev/null 2>&1 &
-as_postgres() { setpriv --reuid=postgres --regid=postgres --init-groups env PATH="$bin:$PATH" PGHOST="$TMPDIR/db" PGDATABASE=postgres "$@"; }
-install -d -o postgres "$TMPDIR/db"
-as_postgres initdb -D "$TMPDIR/db/data" --no-sync --auth=trust --locale=C --encoding=UTF8 >"$TMPDIR/initdb.log" 2>&1 || fail "$(tail -n 5 "$TMPDIR/initdb.log")"
-as_postgres postgres -D "$TMPDIR/db/data" -k "$TMPDIR/db" -c listen_addresses= -c shared_buffers=16MB >"$TMPDIR/db/log" 2>&1 &
-for _ in {1..600}; do as_postgres pg_isready -q && break; sleep 0.1; done
-as_postgres psql -q -c "create table t (id int primary key, n int); insert into t select i, 0 from generate_series(1, 100) i"
 echo "update t set n = n + 1 where id = 1 + (random() * 99)::int" >"$TMPDIR/db/script"
 as_postgres pgbench -n -c 4 -j 2 -T 600 -f "$TMPDIR/db/script" >/dev/null 2>&1 &
+for _ in {1..600}; do [ ! -S "$TMPDIR/redis.sock" ] || break; sleep 0.1; done
 for _ in 1 2 3 4; do redis-cli -s "$TMPDIR/redis.sock" -r -1 -i 0.003 set key value >/dev/null 2>&1 & done
 if command -v nginx >/dev/null; then
     comms+=(nginx)
