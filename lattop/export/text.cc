@@ -92,7 +92,8 @@ void append_stack(std::string& out, std::string_view label, const std::vector<st
     out += line + "\n";
 }
 
-std::string entry_summary(const Snapshot& snapshot, const Task& task, const Entry& entry) {
+std::string entry_summary(const TableContext& context, const Task& task, const Entry& entry) {
+    const Snapshot& snapshot = context.model.snapshot();
     const Trace* trace = snapshot.trace_of(entry);
     const double share = task.blocked_ns == 0 ? 0
                                               : static_cast<double>(entry.blocked_ns) /
@@ -103,7 +104,8 @@ std::string entry_summary(const Snapshot& snapshot, const Task& task, const Entr
     if ((entry.flags & LT_E_ONGOING) != 0)
         text += fmt::format(", ongoing {}", format_duration(entry.ongoing_ns));
     if (trace == nullptr) return text + ", [other]: its stacks found no room";
-    text += ", " + wait_reason(snapshot.kernel_frames(*trace));
+    const Reason& reason = context.reasons.of(snapshot, task, entry, context.stacks);
+    text += ", " + reason.name + (reason.idle ? " (waiting for work)" : "");
     if (entry.exec_id != task.exec_id) text += ", an earlier program of this task";
     return text + "; " + completeness(*trace);
 }
@@ -111,7 +113,7 @@ std::string entry_summary(const Snapshot& snapshot, const Task& task, const Entr
 void append_trace(std::string& out, const TableContext& context, const Task& task,
                   const Entry& entry, const TextOptions& options) {
     const Snapshot& snapshot = context.model.snapshot();
-    out += std::string(kIndent) + printable(entry_summary(snapshot, task, entry), options.charset) +
+    out += std::string(kIndent) + printable(entry_summary(context, task, entry), options.charset) +
            "\n";
     const Trace* trace = snapshot.trace_of(entry);
     if (trace == nullptr) return;

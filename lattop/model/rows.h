@@ -14,6 +14,7 @@
 #include "lattop/model/model.h"
 #include "lattop/model/user_stacks.h"
 #include "lattop/model/users.h"
+#include "lattop/reasons/reasons.h"
 
 namespace lattop {
 
@@ -66,6 +67,7 @@ struct TableContext {
     const Model& model;
     const UserStacks& stacks;
     Users& users;
+    Reasons& reasons;
 };
 
 struct RowOptions {

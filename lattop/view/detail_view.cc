@@ -41,17 +41,15 @@ std::string summary(const Task& task, Users& users) {
 
 /// The line of a stack: "> 98.2%  12.3s  1204 10.2ms  1.23s* futex   worker".
 Line entry_line(const Snapshot& snapshot, const Task& task, const Entry& entry, bool open,
-                const UserStacks& stacks) {
-    const Trace* trace = snapshot.trace_of(entry);
-    const std::string reason =
-        trace == nullptr ? "[other]" : wait_reason(snapshot.kernel_frames(*trace));
+                const TableContext& context) {
+    const std::string& reason = context.reasons.of(snapshot, task, entry, context.stacks).name;
     const bool ongoing = (entry.flags & LT_E_ONGOING) != 0;
     const std::string figures =
         fmt::format("{} {:>5}% {:>6} {:>6} {:>6} {:>7}{} {:<12} ", open ? '>' : ' ',
                     format_percent(share_of(entry, task)), format_duration(entry.blocked_ns),
                     format_count(entry.sleeps), format_duration(mean_ns(entry)),
                     format_duration(entry.max_ns), ongoing ? '*' : ' ', reason.substr(0, 12));
-    const TopFrame top = top_frame(snapshot, task, entry, stacks);
+    const TopFrame top = top_frame(snapshot, task, entry, context.stacks);
     return {{figures, open ? Style::Strong : Style::Normal},
             {top.text, top.user ? Style::User : Style::Kernel}};
 }
@@ -89,6 +87,14 @@ std::string live_remark(const LiveNames* live) {
                              : "; shown as it is now, up to here: " + live->end;
 }
 
+/// "epoll, waiting for work, says reasons.conf:83"
+std::string reason_remark(const Reason& reason) {
+    std::string text = "reason: " + reason.name;
+    if (reason.idle) text += ", waiting for work";
+    if (reason.decided.empty()) return text + ", the function: no line of reasons.conf knows it";
+    return text + ", says " + reason.decided;
+}
+
 std::string remarks(const Task& task, const Entry& entry, const Trace* trace,
                     const LiveNames* live) {
     if (trace == nullptr) return "no room for these stacks: the loss counters say which limit";
@@ -101,10 +107,13 @@ std::string remarks(const Task& task, const Entry& entry, const Trace* trace,
 
 /// What an open stack shows below its line.
 void append_open(std::vector<Line>& lines, const Snapshot& snapshot, const Task& task,
-                 const Entry& entry, const UserStacks& stacks, Charset charset) {
+                 const Entry& entry, const TableContext& context, Charset charset) {
+    const UserStacks& stacks = context.stacks;
     const Trace* trace = snapshot.trace_of(entry);
     const LiveNames* live = live_names(snapshot, task, entry, stacks);
     if (trace != nullptr) {
+        const Reason& reason = context.reasons.of(snapshot, task, entry, stacks);
+        lines.push_back({{"    " + reason_remark(reason), Style::Dim}});
         std::vector<std::string> kernel;
         for (const KernelFrame& frame : snapshot.kernel_frames(*trace))
             kernel.push_back(frame_text(frame));
@@ -234,15 +243,16 @@ bool DetailView::move(Command command) {
     }
 }
 
-std::vector<Line> DetailView::lines(const Task& task, const UserStacks& stacks, Charset charset) {
+std::vector<Line> DetailView::lines(const Task& task, const TableContext& context,
+                                    Charset charset) {
     std::vector<Line> lines;
     const auto entries = snapshot_.entries_of(task);
     for (std::size_t i = 0; i < entries.size(); ++i) {
         const bool open = i == open_index_;
         if (open) open_from_ = lines.size();
-        lines.push_back(entry_line(snapshot_, task, entries[i], open, stacks));
+        lines.push_back(entry_line(snapshot_, task, entries[i], open, context));
         if (!open) continue;
-        append_open(lines, snapshot_, task, entries[i], stacks, charset);
+        append_open(lines, snapshot_, task, entries[i], context, charset);
         open_to_ = lines.size();
     }
     return lines;
@@ -257,8 +267,7 @@ void DetailView::scroll_to_open(std::size_t n_lines) {
     scroll_ = std::min(scroll_, n_lines - std::min(n_lines, page_));
 }
 
-void DetailView::draw(Canvas& canvas, Area area, const UserStacks& stacks, Users& users,
-                      bool focused) {
+void DetailView::draw(Canvas& canvas, Area area, const TableContext& context, bool focused) {
     if (area.height <= kSummaryLines) return;
     canvas.clear_row(area.y, focused ? Style::Selected : Style::SelectedDim);
     const Style title = focused ? Style::Selected : Style::SelectedDim;
@@ -267,12 +276,12 @@ void DetailView::draw(Canvas& canvas, Area area, const UserStacks& stacks, Users
         canvas.put(0, area.y, "this task's figures are gone: Esc closes", title);
         return;
     }
-    canvas.put(0, area.y, summary(*shown, users), title);
+    canvas.put(0, area.y, summary(*shown, context.users), title);
     canvas.clear_row(area.y + 1, Style::Title);
     canvas.put(0, area.y + 1, kTitles, Style::Title);
 
     page_ = static_cast<std::size_t>(area.height - kSummaryLines);
-    const std::vector<Line> all = lines(*shown, stacks, canvas.charset());
+    const std::vector<Line> all = lines(*shown, context, canvas.charset());
     scroll_to_open(all.size());
     for (std::size_t i = 0; i < page_ && scroll_ + i < all.size(); ++i)
         draw_line(canvas, area.y + kSummaryLines + static_cast<int>(i), all[scroll_ + i], shift_);

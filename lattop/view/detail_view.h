@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "lattop/model/user_stacks.h"
-#include "lattop/model/users.h"
+#include "lattop/model/rows.h"
 #include "lattop/view/canvas.h"
 #include "lattop/view/keymap.h"
 #include "lattop/view/table_view.h"
@@ -32,7 +31,7 @@ public:
     /// Forgets the task.
     void clear();
 
-    void draw(Canvas& canvas, Area area, const UserStacks& stacks, Users& users, bool focused);
+    void draw(Canvas& canvas, Area area, const TableContext& context, bool focused);
 
     /// Chooses a stack or scrolls. False for commands that are none of its.
     bool move(Command command);
@@ -54,7 +53,7 @@ private:
     [[nodiscard]] const Task* task() const;
     [[nodiscard]] OpenStack stack_of(const Entry& entry) const;
     void open(std::size_t index);
-    [[nodiscard]] std::vector<Line> lines(const Task& task, const UserStacks& stacks,
+    [[nodiscard]] std::vector<Line> lines(const Task& task, const TableContext& context,
                                           Charset charset);
     void scroll_to_open(std::size_t n_lines);
 

@@ -25,9 +25,10 @@ constexpr std::uint32_t kDetailLimit = 256;
 
 }  // namespace
 
-Screen::Screen(const ScreenSetup& setup, UserStacks& stacks, Users& users)
+Screen::Screen(const ScreenSetup& setup, UserStacks& stacks, Users& users, Reasons& reasons)
     : stacks_(stacks),
       users_(users),
+      reasons_(reasons),
       options_(setup.rows),
       delay_(setup.delay),
       limit_(setup.limit == 0 ? kLiveLimit : setup.limit),
@@ -260,7 +261,7 @@ void Screen::draw_body(Canvas& canvas, int y) {
                                            : 0;
     table_.draw(canvas, {body.y, table_height}, context(), options_, !detail_focused_);
     if (detail_task_)
-        detail_.draw(canvas, {body.y + table_height, body.height - table_height}, stacks_, users_,
+        detail_.draw(canvas, {body.y + table_height, body.height - table_height}, context(),
                      detail_focused_ || !split);
 }
 

@@ -39,7 +39,7 @@ inline constexpr Size kLeastSize{40, 8};
 
 class Screen {
 public:
-    Screen(const ScreenSetup& setup, UserStacks& stacks, Users& users);
+    Screen(const ScreenSetup& setup, UserStacks& stacks, Users& users, Reasons& reasons);
 
     /// What to ask the source for.
     [[nodiscard]] Query query() const;
@@ -75,7 +75,7 @@ public:
 private:
     enum class Mode { Table, Help, SortMenu, Search, Filter, Delay, Reset };
 
-    [[nodiscard]] TableContext context() { return {model_, stacks_, users_}; }
+    [[nodiscard]] TableContext context() { return {model_, stacks_, users_, reasons_}; }
     void rebuild();
     Wish handle_command(const Binding& binding);
     Wish handle_view(Command command);
@@ -92,6 +92,7 @@ private:
 
     UserStacks& stacks_;
     Users& users_;
+    Reasons& reasons_;
     Model model_;
     RowOptions options_;
     std::chrono::milliseconds delay_;

@@ -20,7 +20,7 @@ class Driver {
 public:
     explicit Driver(Size size = {80, 24}, Charset charset = Charset::Utf8,
                     const ScreenSetup& setup = {})
-        : size_(size), charset_(charset), screen_(setup, stacks_, users_) {
+        : size_(size), charset_(charset), screen_(setup, stacks_, users_, reasons_) {
         refresh(10);
     }
 
@@ -75,6 +75,7 @@ private:
     Charset charset_;
     SampleStacks stacks_;
     SampleUsers users_;
+    Reasons reasons_;
     Screen screen_;
     std::uint64_t seconds_ = 0;
 };
