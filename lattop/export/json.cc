@@ -184,7 +184,7 @@ Json task_object(const TableContext& context, const Row& row) {
         {"asleep", task.asleep()},
         {"exec_id", task.exec_id},
         {"traces_total", task.traces_total},
-        {"delta", task_delta(row.delta)},
+        {"delta", task_delta(context.model.delta(task))},
         {"traces", std::move(traces)}};
 }
 

@@ -49,23 +49,27 @@ void append_cell(std::string& line, const std::string& text, const ColumnInfo& c
         line += fmt::format("{:>{}}", text, column.width);
 }
 
-bool in_text(const ColumnInfo& column) {
-    return column.id != Column::TopFrame;  // the trace below the line says more
+/// The columns of a task's line; of its stack the lines below say more.
+std::vector<ColumnInfo> text_columns() {
+    std::vector<ColumnInfo> result;
+    for (const Column column : columns(View::Tasks))
+        if (column != Column::P50 && column != Column::P99 && column != Column::Reason &&
+            column != Column::TopFrame)
+            result.push_back(column_info(column));
+    return result;
 }
 
 std::string titles() {
     std::string line;
-    for (const ColumnInfo& column : columns())
-        if (in_text(column))
-            append_cell(line, std::string(column.title), column, column.id == Column::Command);
+    for (const ColumnInfo& column : text_columns())
+        append_cell(line, std::string(column.title), column, column.id == Column::Command);
     return line + "\n";
 }
 
 void append_figures(std::string& out, const TableContext& context, const Row& row,
                     Charset charset) {
     std::string line;
-    for (const ColumnInfo& column : columns()) {
-        if (!in_text(column)) continue;
+    for (const ColumnInfo& column : text_columns()) {
         const std::string text = printable(cell_text(context, row, column.id), charset);
         append_cell(line, text, column, column.id == Column::Command);
     }
