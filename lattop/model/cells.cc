@@ -9,6 +9,8 @@
 namespace lattop {
 namespace {
 
+constexpr std::size_t kLeastName = 4;
+
 std::string pid_text(const Row& row) {
     // Records that stand for exited tasks of a process are named by it.
     const Task& task = *row.task;
@@ -48,13 +50,20 @@ std::string sum_text(const TableContext& context, const Row& row, Column column)
     }
 }
 
-/// A group is named by the task that was blocked longest: "worker +11".
-std::string group_command(const Row& row) {
-    const std::string name = command_text(*row.task);
-    return row.tasks > 1 ? fmt::format("{} +{}", name, row.tasks - 1) : name;
-}
-
 }  // namespace
+
+std::string command_text(const Row& row, std::size_t columns) {
+    std::string name = command_text(*row.task);
+    if (row.tasks <= 1) return name;
+    const std::string others = fmt::format(" +{}", row.tasks - 1);
+    if (name.size() + others.size() <= columns) return name + others;
+    // A count that lost digits would be wrong; below this there is no room for both.
+    if (columns < others.size() + kLeastName) return name;
+    std::size_t end = columns - others.size();
+    while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0U) == 0x80)
+        --end;  // not within a character
+    return name.substr(0, end) + others;
+}
 
 std::string cell_text(const TableContext& context, const Row& row, Column column) {
     const Task& task = *row.task;
@@ -76,7 +85,7 @@ std::string cell_text(const TableContext& context, const Row& row, Column column
         case Column::Runq: return sum_text(context, row, column);
         case Column::Reason: return row.reason->name;
         case Column::TopFrame: return top_frame(context, row).text;
-        case Column::Command: return group_command(row);
+        case Column::Command: return command_text(row, SIZE_MAX);
     }
     return {};
 }

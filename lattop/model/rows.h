@@ -90,6 +90,10 @@ bool filter_matches(const TableContext& context, const Task& task, const Entry* 
 /// A cell's text, not cut, not safe to print yet.
 std::string cell_text(const TableContext& context, const Row& row, Column column);
 
+/// The command of a row in so many columns. Several tasks are named by one:
+/// "worker +11"; where that does not fit, the name is cut, not the count.
+std::string command_text(const Row& row, std::size_t columns);
+
 /// Whether pid, user, command, top frame or reason of the row hold `word`;
 /// letters of ASCII match whatever their case.
 bool row_contains(const TableContext& context, const Row& row, std::string_view word);

@@ -146,6 +146,8 @@ void TableView::draw_row(Canvas& canvas, int y, const TableContext& context, con
             const TopFrame top = top_frame(context, row);
             text = fitted_name(top.text, static_cast<std::size_t>(one.width));
             if (style == Style::Normal) cell_style = top.user ? Style::User : Style::Kernel;
+        } else if (one.column == Column::Command) {
+            text = command_text(row, static_cast<std::size_t>(one.width));
         } else {
             text = cell_text(context, row, one.column);
             const bool idle = one.column == Column::Reason && row.reason->idle;

@@ -78,6 +78,20 @@ TEST_CASE("a process is its threads added up, named by its leader") {
                     Column::Command) == "cc1plus [exited]");
 }
 
+TEST_CASE("a command that does not fit loses letters, never digits of the count") {
+    Task task;
+    task.comm = "b\u00e4\u00e4ckerei";
+    Row row;
+    row.task = &task;
+    row.tasks = 18;
+    CHECK(command_text(row, 40) == "b\u00e4\u00e4ckerei +17");
+    CHECK(command_text(row, 9) == "b\u00e4\u00e4 +17");
+    CHECK(command_text(row, 8) == "b\u00e4 +17");
+    CHECK(command_text(row, 7) == task.comm);
+    row.tasks = 1;
+    CHECK(command_text(row, 2) == task.comm);
+}
+
 TEST_CASE("a stack is one row for all tasks that share it") {
     SampleTables world;
     const Row row = world.row(View::Stacks, Column::TopFrame, "db::BufferPool::acquire");
