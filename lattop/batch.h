@@ -12,6 +12,7 @@
 #include "lattop/model/user_stacks.h"
 #include "lattop/model/users.h"
 #include "lattop/options.h"
+#include "lattop/reasons/reasons.h"
 #include "lattop/source/source.h"
 
 namespace lattop {
@@ -26,6 +27,7 @@ struct World {
     Users& users;
     Clock& clock;
     const Learning& learning;
+    Reasons& reasons;
 };
 
 /// Prints refreshes until there were as many as asked for, the source has no

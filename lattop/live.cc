@@ -32,7 +32,7 @@ public:
         : world_(world),
           terminal_(terminal),
           meter_(world.clock, world.learning),
-          screen_(make_setup(options), world.stacks, world.users) {}
+          screen_(make_setup(options), world.stacks, world.users, world.reasons) {}
 
     void run() {
         while (!quit_) {

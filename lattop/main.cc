@@ -19,6 +19,8 @@
 #include "lattop/live.h"
 #include "lattop/model/stack_names.h"
 #include "lattop/options.h"
+#include "lattop/reasons/load.h"
+#include "lattop/reasons/reasons.h"
 #include "lattop/resolver_worker.h"
 #include "lattop/source/error.h"
 #include "lattop/source/file_source.h"
@@ -77,14 +79,14 @@ std::unique_ptr<Learning> make_learning(const Options& options, const Source& so
     return start_learning();
 }
 
-void run_on_terminal(const Options& options, Source& source, Users& users) {
+void run_on_terminal(const Options& options, Source& source, Users& users, Reasons& reasons) {
     const char* no_colour = std::getenv("NO_COLOR");
     // Before the threads: they must not get the signals.
     CursesTerminal terminal(locale_charset(), no_colour == nullptr || *no_colour == '\0');
     const auto stacks = make_stacks<WorkerNamer>(source);
     const auto learning = make_learning(options, source);
     SystemClock clock;
-    run_live(options, {source, *stacks, users, clock, *learning}, terminal);
+    run_live(options, {source, *stacks, users, clock, *learning, reasons}, terminal);
 }
 
 void run(const Options& options) {
@@ -92,11 +94,12 @@ void run(const Options& options) {
         throw UsageError("the live table needs a terminal", "use lattop -b, or lattop --json");
     const auto source = open_source(options);
     const auto users = make_users(*source);
-    if (!options.batch) return run_on_terminal(options, *source, *users);
+    Reasons reasons(load_reasons(user_reasons_path()));
+    if (!options.batch) return run_on_terminal(options, *source, *users, reasons);
     const auto stacks = make_stacks<InlineNamer>(*source);
     const auto learning = make_learning(options, *source);
     SystemClock clock;
-    run_batch(options, {*source, *stacks, *users, clock, *learning}, locale_charset(),
+    run_batch(options, {*source, *stacks, *users, clock, *learning, reasons}, locale_charset(),
               write_output);
 }
 

@@ -39,9 +39,9 @@ struct Raw {
 
 std::string sort_names() {
     std::string names;
-    for (const ColumnInfo& column : columns()) {
+    for (const Column column : columns(View::Tasks)) {
         if (!names.empty()) names += ", ";
-        names += column.name;
+        names += column_info(column).name;
     }
     return names;
 }

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "lattop/model/rows.h"
+#include "lattop/model/columns.h"
 
 namespace lattop {
 

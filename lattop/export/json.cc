@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "lattop/export/text.h"
-#include "lattop/model/kernel_stack.h"
 #include "lattop/version.h"
 
 namespace lattop {
@@ -129,19 +128,20 @@ Json user_stack(const TableContext& context, const Task& task, const Entry& entr
 Json trace_object(const TableContext& context, const Task& task, const Entry& entry) {
     const Snapshot& snapshot = context.model.snapshot();
     const Trace* trace = snapshot.trace_of(entry);
-    Json result{
-        {"blocked_ns", entry.blocked_ns},
-        {"sleeps", entry.sleeps},
-        {"max_ns", entry.max_ns},
-        {"hist_log2_ns", histogram(entry.hist)},
-        {"reason", trace == nullptr ? "other" : wait_reason(snapshot.kernel_frames(*trace))},
-        {"complete", trace != nullptr && trace->complete()},
-        {"kernel", kernel_stack(snapshot, trace)},
-        {"user", user_stack(context, task, entry, trace)},
-        {"ongoing_ns", entry.ongoing_ns},
-        {"kind", trace == nullptr ? "other" : "trace"},
-        {"earlier_program", entry.exec_id != task.exec_id},
-        {"delta", entry_delta(context.model.delta(entry))}};
+    const Reason& reason = context.reasons.of(snapshot, task, entry, context.stacks);
+    Json result{{"blocked_ns", entry.blocked_ns},
+                {"sleeps", entry.sleeps},
+                {"max_ns", entry.max_ns},
+                {"hist_log2_ns", histogram(entry.hist)},
+                {"reason", reason.name},
+                {"idle", reason.idle},
+                {"complete", trace != nullptr && trace->complete()},
+                {"kernel", kernel_stack(snapshot, trace)},
+                {"user", user_stack(context, task, entry, trace)},
+                {"ongoing_ns", entry.ongoing_ns},
+                {"kind", trace == nullptr ? "other" : "trace"},
+                {"earlier_program", entry.exec_id != task.exec_id},
+                {"delta", entry_delta(context.model.delta(entry))}};
     if (trace != nullptr) {
         result["id"] = trace->id;
         result["syscall"] = trace->syscall;
@@ -184,7 +184,7 @@ Json task_object(const TableContext& context, const Row& row) {
         {"asleep", task.asleep()},
         {"exec_id", task.exec_id},
         {"traces_total", task.traces_total},
-        {"delta", task_delta(row.delta)},
+        {"delta", task_delta(context.model.delta(task))},
         {"traces", std::move(traces)}};
 }
 

@@ -51,23 +51,27 @@ void append_cell(std::string& line, const std::string& text, const ColumnInfo& c
         line += fmt::format("{:>{}}", text, column.width);
 }
 
-bool in_text(const ColumnInfo& column) {
-    return column.id != Column::TopFrame;  // the trace below the line says more
+/// The columns of a task's line; of its stack the lines below say more.
+std::vector<ColumnInfo> text_columns() {
+    std::vector<ColumnInfo> result;
+    for (const Column column : columns(View::Tasks))
+        if (column != Column::P50 && column != Column::P99 && column != Column::Reason &&
+            column != Column::TopFrame)
+            result.push_back(column_info(column));
+    return result;
 }
 
 std::string titles() {
     std::string line;
-    for (const ColumnInfo& column : columns())
-        if (in_text(column))
-            append_cell(line, std::string(column.title), column, column.id == Column::Command);
+    for (const ColumnInfo& column : text_columns())
+        append_cell(line, std::string(column.title), column, column.id == Column::Command);
     return line + "\n";
 }
 
 void append_figures(std::string& out, const TableContext& context, const Row& row,
                     Charset charset) {
     std::string line;
-    for (const ColumnInfo& column : columns()) {
-        if (!in_text(column)) continue;
+    for (const ColumnInfo& column : text_columns()) {
         const std::string text = printable(cell_text(context, row, column.id), charset);
         append_cell(line, text, column, column.id == Column::Command);
     }
@@ -94,7 +98,8 @@ void append_stack(std::string& out, std::string_view label, const std::vector<st
     out += line + "\n";
 }
 
-std::string entry_summary(const Snapshot& snapshot, const Task& task, const Entry& entry) {
+std::string entry_summary(const TableContext& context, const Task& task, const Entry& entry) {
+    const Snapshot& snapshot = context.model.snapshot();
     const Trace* trace = snapshot.trace_of(entry);
     const double share = task.blocked_ns == 0 ? 0
                                               : static_cast<double>(entry.blocked_ns) /
@@ -105,7 +110,8 @@ std::string entry_summary(const Snapshot& snapshot, const Task& task, const Entr
     if ((entry.flags & LT_E_ONGOING) != 0)
         text += fmt::format(", ongoing {}", format_duration(entry.ongoing_ns));
     if (trace == nullptr) return text + ", [other]: its stacks found no room";
-    text += ", " + wait_reason(snapshot.kernel_frames(*trace));
+    const Reason& reason = context.reasons.of(snapshot, task, entry, context.stacks);
+    text += ", " + reason.name + (reason.idle ? " (waiting for work)" : "");
     if (entry.exec_id != task.exec_id) text += ", an earlier program of this task";
     return text + "; " + completeness(*trace);
 }
@@ -113,7 +119,7 @@ std::string entry_summary(const Snapshot& snapshot, const Task& task, const Entr
 void append_trace(std::string& out, const TableContext& context, const Task& task,
                   const Entry& entry, const TextOptions& options) {
     const Snapshot& snapshot = context.model.snapshot();
-    out += std::string(kIndent) + printable(entry_summary(snapshot, task, entry), options.charset) +
+    out += std::string(kIndent) + printable(entry_summary(context, task, entry), options.charset) +
            "\n";
     const Trace* trace = snapshot.trace_of(entry);
     if (trace == nullptr) return;

@@ -36,11 +36,6 @@ EntryDelta difference(const EntryDelta& now, const EntryDelta& before) {
     return result;
 }
 
-/// Records that exited tasks merge into grow when that happens, not by sleeps.
-bool stands_for_exited(const Task& task) {
-    return task.kind == LT_KIND_EXITED || task.kind == LT_KIND_EXITED_ALL;
-}
-
 /// Whether two queries let the same tasks through, their order aside.
 bool same_selection(Query a, const Query& b) {
     a.sort = b.sort;
@@ -49,6 +44,10 @@ bool same_selection(Query a, const Query& b) {
 }
 
 }  // namespace
+
+bool stands_for_exited(const Task& task) {
+    return task.kind == LT_KIND_EXITED || task.kind == LT_KIND_EXITED_ALL;
+}
 
 TaskId id_of(const Task& task) {
     return {task.kind, task.pid, task.tgid, task.start_ns};

@@ -32,6 +32,10 @@ struct TaskId {
 
 TaskId id_of(const Task& task);
 
+/// Records that exited tasks merge into: they grow when that happens, not by
+/// sleeps, so that they have no figures of an interval.
+bool stands_for_exited(const Task& task);
+
 struct HashTaskId {
     std::size_t operator()(const TaskId& id) const;
 };

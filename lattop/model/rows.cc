@@ -1,36 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// See rows.h.
+// See rows.h. Rows are made, chosen and put in order here; their texts are
+// made in cells.cc.
 #include "lattop/model/rows.h"
 
 #include <algorithm>
-#include <array>
 #include <compare>
+#include <numeric>
 
-#include "lattop/model/format.h"
+#include "lattop/model/groups.h"
+#include "lattop/model/percentile.h"
 
 namespace lattop {
 namespace {
 
-constexpr auto kColumns = std::to_array<ColumnInfo>({
-    {Column::Pid, "pid", "PID", 7, false, true, "the thread's id (what tools call tid)"},
-    {Column::User, "user", "USER", 8, true, true, "real user"},
-    {Column::State, "state", "S", 1, true, true,
-     "R awake, S D I asleep, T stopped, t traced, P parked, X exited"},
-    {Column::Share, "share", "BLK%", 5, false, false,
-     "share of the last interval spent blocked (1% is 10 ms a second)"},
-    {Column::Blocked, "blocked", "BLOCKED", 7, false, false,
-     "all sleeps since load or reset, the ongoing one included"},
-    {Column::Ongoing, "ongoing", "ONGOING", 7, false, false, "the sleep that has not ended yet"},
-    {Column::Max, "max", "MAX", 6, false, false, "the longest sleep"},
-    {Column::Sleeps, "sleeps", "SLEEPS", 6, false, false, "sleeps begun"},
-    {Column::SleepRate, "rate", "SLP/s", 5, false, false, "sleeps begun a second"},
-    {Column::Runq, "runq", "RUNQ", 6, false, false,
-     "time runnable but waiting for a CPU: not part of blocked time"},
-    {Column::TopFrame, "frame", "TOP FRAME", 9, true, true,
-     "where it blocks most: the program's own function, else the kernel's"},
-    {Column::Command, "command", "COMMAND", 15, true, true, "name of the thread"},
-});
+constexpr double kHalf = 0.50;
+constexpr double kMost = 0.99;
 
 char lower(char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -42,55 +27,47 @@ bool contains(std::string_view text, std::string_view word) {
            std::search(text.begin(), text.end(), word.begin(), word.end(), same) != text.end();
 }
 
-std::string pid_text(const Task& task) {
-    // Records that stand for exited tasks of a process are named by it.
-    const std::uint32_t number = task.kind == LT_KIND_EXITED ? task.tgid : task.pid;
-    return number == 0 ? "-" : std::to_string(number);
-}
-
-/// A name that fits its column, cut as top does it: "systemd+".
-std::string short_user(const std::string& name) {
-    const auto width = static_cast<std::size_t>(column_info(Column::User).width);
-    return name.size() <= width ? name : name.substr(0, width - 1) + "+";
-}
-
-std::uint64_t delta_blocked(const Row& row) {
-    return row.delta ? row.delta->blocked_ns : 0;
-}
-std::uint64_t delta_sleeps(const Row& row) {
-    return row.delta ? row.delta->sleeps : 0;
-}
-
-/// Sort keys that are texts are made once a row, not once a comparison.
-struct Keyed {
-    Row row;
-    std::string text;
-};
-
 bool sorts_by_text(Column column) {
-    return column == Column::User || column == Column::TopFrame || column == Column::Command;
+    return column == Column::User || column == Column::Reason || column == Column::TopFrame ||
+           column == Column::Command;
 }
 
-std::uint64_t figure(const Row& row, Column column) {
-    const Task& task = *row.task;
+bool stands_for_process(const Row& row) {
+    return row.id.task.kind == LT_KIND_TASK && row.id.task.pid == 0;
+}
+
+std::uint64_t figure(const Row& row, Column column, bool interval) {
+    const Sums nothing;
+    const Sums& delta = row.delta ? *row.delta : nothing;
+    const Sums& sums = interval ? delta : row.total;
     switch (column) {
-        case Column::Pid: return task.pid;
-        case Column::State: return static_cast<unsigned char>(task.state);
-        case Column::Share: return delta_blocked(row);
-        case Column::Blocked: return task.blocked_ns;
-        case Column::Ongoing: return task.ongoing_ns;
-        case Column::Max: return task.max_ns;
-        case Column::Sleeps: return task.sleeps;
-        case Column::SleepRate: return delta_sleeps(row);
-        case Column::Runq: return task.runq_ns;
+        case Column::Pid: return stands_for_process(row) ? row.id.task.tgid : row.task->pid;
+        case Column::State: return static_cast<unsigned char>(row.task->state);
+        case Column::Tasks: return row.tasks;
+        case Column::Now: return row.asleep;
+        case Column::Share:
+        case Column::Waiting: return delta.blocked_ns;
+        case Column::Blocked: return sums.blocked_ns;
+        case Column::Ongoing: return row.ongoing_ns;
+        case Column::Max: return row.max_ns;
+        case Column::P50: return sums.p50_ns;
+        case Column::P99: return sums.p99_ns;
+        case Column::Sleeps: return sums.sleeps;
+        case Column::SleepRate: return delta.sleeps;
+        case Column::Runq: return sums.runq_ns;
         default: return 0;
     }
 }
 
+/// Sort keys, made once a row and not once a comparison.
+struct Keyed {
+    std::size_t index = 0;
+    std::uint64_t figure = 0;
+    std::string text;
+};
+
 std::strong_ordering reversed(std::strong_ordering order) {
-    if (std::is_lt(order)) return std::strong_ordering::greater;
-    if (std::is_gt(order)) return std::strong_ordering::less;
-    return order;
+    return 0 <=> order;
 }
 
 std::strong_ordering compare(const Keyed& a, const Keyed& b, Column column) {
@@ -99,120 +76,179 @@ std::strong_ordering compare(const Keyed& a, const Keyed& b, Column column) {
         if (a.text.empty() != b.text.empty()) return a.text.empty() <=> b.text.empty();
         return a.text <=> b.text;
     }
-    const auto order = figure(a.row, column) <=> figure(b.row, column);
+    const auto order = a.figure <=> b.figure;
     return column_info(column).ascending ? order : reversed(order);
 }
 
-/// Equal figures: most blocked first, then by pid, so that rows do not swap.
-std::strong_ordering tie_break(const Task& a, const Task& b) {
-    if (const auto order = b.blocked_ns <=> a.blocked_ns; std::is_neq(order)) return order;
-    if (const auto order = a.pid <=> b.pid; std::is_neq(order)) return order;
-    return a.start_ns <=> b.start_ns;
+/// Equal figures: most blocked first, then by pid and stack, so that rows do
+/// not swap.
+std::strong_ordering tie_break(const Row& a, const Row& b) {
+    if (const auto order = b.total.blocked_ns <=> a.total.blocked_ns; std::is_neq(order))
+        return order;
+    if (const auto order = a.task->pid <=> b.task->pid; std::is_neq(order)) return order;
+    if (const auto order = a.id.trace <=> b.id.trace; std::is_neq(order)) return order;
+    if (const auto order = a.id.reason <=> b.id.reason; std::is_neq(order)) return order;
+    return a.task->start_ns <=> b.task->start_ns;
 }
 
-void sort_rows(const TableContext& context, std::vector<Row>& rows, const RowOptions& options) {
-    std::vector<Keyed> keyed;
-    keyed.reserve(rows.size());
-    for (Row& row : rows) {
-        std::string text;
-        if (sorts_by_text(options.sort)) text = cell_text(context, row, options.sort);
-        keyed.push_back({row, std::move(text)});
+std::vector<Row> sorted(const TableContext& context, std::vector<Row> rows,
+                        const RowOptions& options) {
+    std::vector<Keyed> keyed(rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        keyed[i].index = i;
+        keyed[i].figure = figure(rows[i], options.sort, options.interval);
+        if (sorts_by_text(options.sort)) keyed[i].text = cell_text(context, rows[i], options.sort);
     }
     std::ranges::sort(keyed, [&](const Keyed& a, const Keyed& b) {
         auto order = compare(a, b, options.sort);
         if (options.invert) order = reversed(order);
-        if (std::is_eq(order)) order = tie_break(*a.row.task, *b.row.task);
+        if (std::is_eq(order)) order = tie_break(rows[a.index], rows[b.index]);
         return std::is_lt(order);
     });
-    std::ranges::transform(keyed, rows.begin(), &Keyed::row);
+    std::vector<Row> result;
+    result.reserve(rows.size());
+    for (const Keyed& key : keyed)
+        result.push_back(std::move(rows[key.index]));
+    return result;
 }
 
-bool filter_matches(const TableContext& context, const Row& row, std::string_view filter) {
+Sums task_sums(std::uint64_t blocked, std::uint64_t sleeps, std::uint64_t runq) {
+    return {.blocked_ns = blocked, .sleeps = sleeps, .runq_ns = runq};
+}
+
+void set_percentiles(Sums& sums, const Histogram& hist, std::uint64_t max_ns) {
+    sums.p50_ns = percentile_bound(hist, kHalf, max_ns);
+    sums.p99_ns = percentile_bound(hist, kMost, max_ns);
+}
+
+/// The row of a task: all its sleeps, and the stack that cost it most.
+Row task_row(const TableContext& context, const Task& task) {
+    const Snapshot& snapshot = context.model.snapshot();
+    const auto entries = snapshot.entries_of(task);
+    Row row;
+    row.id.task = id_of(task);
+    row.task = &task;
+    row.reason = &context.reasons.of_worst(snapshot, task, context.stacks);
+    row.asleep = task.asleep() ? 1 : 0;
+    row.ongoing_ns = task.ongoing_ns;
+    row.max_ns = task.max_ns;
+    row.total = task_sums(task.blocked_ns, task.sleeps, task.runq_ns);
+    if (const auto& delta = context.model.delta(task))
+        row.delta = task_sums(delta->blocked_ns, delta->sleeps, delta->runq_ns);
+    if (entries.empty()) return row;
+    row.entry = &entries.front();
+    row.slept = &task;
+    set_percentiles(row.total, row.entry->hist, row.entry->max_ns);
+    if (const auto& delta = context.model.delta(*row.entry); delta && row.delta)
+        set_percentiles(*row.delta, delta->hist, row.entry->max_ns);
+    return row;
+}
+
+/// What is left of it without the sleeps that are waiting for work; nothing
+/// where there is no other. A record without stacks stays as it is.
+std::optional<Row> busy_task_row(const TableContext& context, const Task& task) {
+    const Snapshot& snapshot = context.model.snapshot();
+    Row row = task_row(context, task);
+    const Entry* worst = nullptr;
+    Sums total = task_sums(0, 0, task.runq_ns);
+    Sums delta = task_sums(0, 0, row.delta ? row.delta->runq_ns : 0);
+    row.asleep = row.ongoing_ns = row.max_ns = 0;
+    for (const Entry& entry : snapshot.entries_of(task)) {
+        const Reason& reason = context.reasons.of(snapshot, task, entry, context.stacks);
+        if (reason.idle) continue;
+        if (worst == nullptr) {  // the first one cost most
+            worst = &entry;
+            row.reason = &reason;
+        }
+        if ((entry.flags & LT_E_ONGOING) != 0) row.asleep = 1;
+        row.ongoing_ns = std::max(row.ongoing_ns, entry.ongoing_ns);
+        row.max_ns = std::max(row.max_ns, entry.max_ns);
+        total.blocked_ns += entry.blocked_ns;
+        total.sleeps += entry.sleeps;
+        const auto& grown = context.model.delta(entry);
+        if (!grown) {
+            row.delta.reset();
+            continue;
+        }
+        delta.blocked_ns += grown->blocked_ns;
+        delta.sleeps += grown->sleeps;
+    }
+    if (row.entry == nullptr) return task_row(context, task);
+    if (worst == nullptr) return std::nullopt;
+    row.entry = worst;
+    set_percentiles(total, worst->hist, worst->max_ns);
+    if (const auto& grown = context.model.delta(*worst))
+        set_percentiles(delta, grown->hist, worst->max_ns);
+    row.total = total;
+    if (row.delta) row.delta = delta;
+    return row;
+}
+
+std::vector<Row> task_rows(const TableContext& context, const RowOptions& options) {
+    std::vector<Row> rows;
+    rows.reserve(context.model.snapshot().tasks.size());
+    for (const Task& task : context.model.snapshot().tasks) {
+        if (!task_shown(context.model, task, options)) continue;
+        std::optional<Row> row =
+            options.hide_idle ? busy_task_row(context, task) : task_row(context, task);
+        if (row && filter_matches(context, task, row->entry, *row->reason, options.filter))
+            rows.push_back(std::move(*row));
+    }
+    return rows;
+}
+
+/// What a task, or its sleeps in one stack, is known by.
+bool known_by(const TableContext& context, const Task& task, const Entry* entry,
+              const Reason& reason, std::string_view word) {
+    const Snapshot& snapshot = context.model.snapshot();
+    return contains(command_text(task), word) || contains(std::to_string(task.pid), word) ||
+           contains(std::to_string(task.tgid), word) ||
+           contains(context.users.name(task.uid), word) || contains(reason.name, word) ||
+           (entry != nullptr &&
+            contains(top_frame(snapshot, task, *entry, context.stacks).text, word));
+}
+
+}  // namespace
+
+lt_traces traces_needed(const RowOptions& options) {
+    return options.hide_idle ? LT_TRACES_ALL : view_info(options.view).traces;
+}
+
+bool task_shown(const Model& model, const Task& task, const RowOptions& options) {
+    if (options.hide_kernel_threads && task.kernel_thread()) return false;
+    if (options.hide_exited &&
+        (task.exited() || task.kind == LT_KIND_EXITED || task.kind == LT_KIND_EXITED_ALL))
+        return false;
+    if (!options.only_active) return true;
+    const auto& delta = model.delta(task);
+    return delta && delta->sleeps != 0;
+}
+
+bool filter_matches(const TableContext& context, const Task& task, const Entry* entry,
+                    const Reason& reason, std::string_view filter) {
     for (;;) {
         const std::size_t bar = filter.find('|');
-        if (row_contains(context, row, filter.substr(0, bar))) return true;
+        const std::string_view word = filter.substr(0, bar);
+        if (word.empty() || known_by(context, task, entry, reason, word)) return true;
         if (bar == std::string_view::npos) return false;
         filter.remove_prefix(bar + 1);
     }
 }
 
-bool shown(const TableContext& context, const Row& row, const RowOptions& options) {
-    const Task& task = *row.task;
-    if (options.hide_kernel_threads && task.kernel_thread()) return false;
-    if (options.hide_exited &&
-        (task.exited() || task.kind == LT_KIND_EXITED || task.kind == LT_KIND_EXITED_ALL))
-        return false;
-    if (options.hide_idle && delta_sleeps(row) == 0) return false;
-    return options.filter.empty() || filter_matches(context, row, options.filter);
-}
-
-}  // namespace
-
-std::span<const ColumnInfo> columns() {
-    return kColumns;
-}
-
-const ColumnInfo& column_info(Column column) {
-    return kColumns.at(static_cast<std::size_t>(column));
-}
-
-std::optional<Column> column_named(std::string_view name) {
-    const auto found = std::ranges::find(kColumns, name, &ColumnInfo::name);
-    if (found == kColumns.end()) return std::nullopt;
-    return found->id;
-}
-
-ModuleSort module_sort(Column column) {
-    switch (column) {
-        case Column::Blocked: return {LT_SORT_BLOCKED, true};
-        case Column::Ongoing: return {LT_SORT_ONGOING, true};
-        case Column::Max: return {LT_SORT_MAX, true};
-        case Column::Sleeps: return {LT_SORT_SLEEPS, true};
-        case Column::Runq: return {LT_SORT_RUNQ, true};
-        case Column::Pid: return {LT_SORT_PID, true};
-        default: return {LT_SORT_BLOCKED, false};
-    }
-}
-
-std::string cell_text(const TableContext& context, const Row& row, Column column) {
-    const Task& task = *row.task;
-    switch (column) {
-        case Column::Pid: return pid_text(task);
-        case Column::User: return short_user(context.users.name(task.uid));
-        case Column::State: return std::string(1, task.state);
-        case Column::Share:
-            if (!row.delta) return "-";
-            return format_percent(context.model.per_second(row.delta->blocked_ns) / 1e9);
-        case Column::Blocked: return format_duration(task.blocked_ns);
-        case Column::Ongoing: return task.asleep() ? format_duration(task.ongoing_ns) : "-";
-        case Column::Max: return format_duration(task.max_ns);
-        case Column::Sleeps: return format_count(task.sleeps);
-        case Column::SleepRate:
-            if (!row.delta) return "-";
-            return format_rate(context.model.per_second(row.delta->sleeps));
-        case Column::Runq: return format_duration(task.runq_ns);
-        case Column::TopFrame:
-            return top_frame(context.model.snapshot(), task, context.stacks).text;
-        case Column::Command: return command_text(task);
-    }
-    return {};
-}
-
 bool row_contains(const TableContext& context, const Row& row, std::string_view word) {
-    return contains(row.task->comm, word) || contains(pid_text(*row.task), word) ||
-           contains(context.users.name(row.task->uid), word) ||
-           contains(cell_text(context, row, Column::TopFrame), word);
+    return known_by(context, *row.task, row.entry, *row.reason, word);
+}
+
+TopFrame top_frame(const TableContext& context, const Row& row) {
+    if (row.entry == nullptr) return {};
+    return top_frame(context.model.snapshot(), *row.slept, *row.entry, context.stacks);
 }
 
 std::vector<Row> make_rows(const TableContext& context, const RowOptions& options) {
-    std::vector<Row> rows;
-    rows.reserve(context.model.snapshot().tasks.size());
-    for (const Task& task : context.model.snapshot().tasks) {
-        const Row row{&task, context.model.delta(task)};
-        if (shown(context, row, options)) rows.push_back(row);
-    }
-    sort_rows(context, rows, options);
-    return rows;
+    return sorted(
+        context,
+        options.view == View::Tasks ? task_rows(context, options) : group_rows(context, options),
+        options);
 }
 
 }  // namespace lattop

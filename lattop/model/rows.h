@@ -1,64 +1,55 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The table of tasks: what columns there are, which tasks are shown, in which
-// order, and each cell's text. Shared by the live table and the batch text.
+// The rows of a table: which there are, in which order, and each cell's text.
+// A row is a task or, made by groups.h, stands for many; the same row serves
+// every view. Shared by the live table, the batch text and JSON.
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "lattop/model/columns.h"
 #include "lattop/model/frames.h"
 #include "lattop/model/model.h"
 #include "lattop/model/user_stacks.h"
 #include "lattop/model/users.h"
+#include "lattop/reasons/reasons.h"
 
 namespace lattop {
 
-enum class Column {
-    Pid,
-    User,
-    State,
-    Share,
-    Blocked,
-    Ongoing,
-    Max,
-    Sleeps,
-    SleepRate,
-    Runq,
-    TopFrame,
-    Command,
+/// What a row stands for: the same in every snapshot.
+struct RowId {
+    TaskId task{};            ///< of tasks; tgid alone of processes
+    std::uint64_t trace = 0;  ///< of stacks; 0 is [other]
+    std::string reason{};     ///< of reasons
+    bool idle = false;
+
+    bool operator==(const RowId&) const = default;
 };
 
-struct ColumnInfo {
-    Column id;
-    std::string_view name;   ///< as -s takes it
-    std::string_view title;  ///< as the header line shows it
-    int width;               ///< columns; for TopFrame and Command the least
-    bool left;               ///< aligned left; else right
-    bool ascending;          ///< natural order when sorted by it
-    std::string_view help;
+/// Figures of a row, since load or reset or of the last interval.
+struct Sums {
+    std::uint64_t blocked_ns = 0;
+    std::uint64_t sleeps = 0;
+    std::uint64_t runq_ns = 0;
+    std::uint64_t p50_ns = 0;  ///< see percentile_bound()
+    std::uint64_t p99_ns = 0;
 };
-
-/// Every column, in the order shown.
-std::span<const ColumnInfo> columns();
-const ColumnInfo& column_info(Column column);
-
-/// The column that -s calls `name`; nothing where there is none.
-std::optional<Column> column_named(std::string_view name);
-
-/// The module's sort that comes nearest, and whether it is the same order.
-struct ModuleSort {
-    lt_sort sort = LT_SORT_BLOCKED;
-    bool exact = false;
-};
-ModuleSort module_sort(Column column);
 
 struct Row {
-    const Task* task = nullptr;
-    std::optional<TaskDelta> delta;
+    RowId id;
+    const Task* task = nullptr;      ///< the task; of several the one blocked longest
+    const Entry* entry = nullptr;    ///< the stack that cost most; nullptr for none
+    const Task* slept = nullptr;     ///< whose entry that is
+    const Reason* reason = nullptr;  ///< of that stack; never nullptr
+    std::uint64_t tasks = 1;
+    std::uint64_t asleep = 0;      ///< how many of them are in such a sleep now
+    std::uint64_t ongoing_ns = 0;  ///< the longest
+    std::uint64_t max_ns = 0;
+    Sums total;
+    std::optional<Sums> delta;  ///< nothing where not all figures before are known
 };
 
 /// What the cells are made from; all of it outlives the rows.
@@ -66,25 +57,48 @@ struct TableContext {
     const Model& model;
     const UserStacks& stacks;
     Users& users;
+    Reasons& reasons;
+    bool interval = false;  ///< totals are of the last interval, not since load
 };
 
 struct RowOptions {
+    View view = View::Tasks;
     Column sort = Column::Blocked;
     bool invert = false;
+    bool interval = false;
     bool hide_kernel_threads = false;
     bool hide_exited = false;
-    bool hide_idle = false;  ///< tasks that did not begin a sleep in the interval
-    std::string filter{};    ///< shown are rows with one of its '|'-separated words
+    bool only_active = false;  ///< without tasks that began no sleep in the interval
+    bool hide_idle = false;    ///< without sleeps that are waiting for work
+    std::string filter{};      ///< shown are rows with one of its '|'-separated words
 };
+
+/// The traces that the rows need of each task.
+lt_traces traces_needed(const RowOptions& options);
 
 /// The rows to show, in order. They point into the model's snapshot.
 std::vector<Row> make_rows(const TableContext& context, const RowOptions& options);
 
+/// Whether the options let a task's sleeps through, the filter aside.
+bool task_shown(const Model& model, const Task& task, const RowOptions& options);
+
+/// Whether one of the filter's words is in what a task or its sleeps in one
+/// stack are known by. An empty filter lets everything through.
+bool filter_matches(const TableContext& context, const Task& task, const Entry* entry,
+                    const Reason& reason, std::string_view filter);
+
 /// A cell's text, not cut, not safe to print yet.
 std::string cell_text(const TableContext& context, const Row& row, Column column);
 
-/// Whether pid, user, command or top frame of the row hold `word`; letters of
-/// ASCII match whatever their case.
+/// The command of a row in so many columns. Several tasks are named by one:
+/// "worker +11"; where that does not fit, the name is cut, not the count.
+std::string command_text(const Row& row, std::size_t columns);
+
+/// Whether pid, user, command, top frame or reason of the row hold `word`;
+/// letters of ASCII match whatever their case.
 bool row_contains(const TableContext& context, const Row& row, std::string_view word);
+
+/// The top frame of a row's stack.
+TopFrame top_frame(const TableContext& context, const Row& row);
 
 }  // namespace lattop

@@ -52,11 +52,6 @@ const Task* live_task(const Task& task,
 
 }  // namespace
 
-std::size_t StackNames::HashStackId::operator()(const StackId& id) const {
-    constexpr std::uint64_t kMixer = 0x9e3779b97f4a7c15U;
-    return (HashTaskId{}(id.task) * kMixer + id.trace_id) * kMixer + id.exec_id;
-}
-
 StackNames::StackNames(std::unique_ptr<Namer> namer)
     : namer_(std::move(namer)), known_(kMaxStacks), programs_(kMaxTasks) {}
 

@@ -44,9 +44,6 @@ private:
         unsigned attempts = 0;
         std::uint64_t next_round = 0;  ///< when to ask again
     };
-    struct HashStackId {
-        std::size_t operator()(const StackId& id) const;
-    };
 
     void note_programs(const Snapshot& snapshot);
     void want_entry(const Snapshot& snapshot, const Task& task, const Entry& entry,

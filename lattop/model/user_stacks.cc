@@ -5,6 +5,11 @@
 
 namespace lattop {
 
+std::size_t HashStackId::operator()(const StackId& id) const {
+    constexpr std::uint64_t kMixer = 0x9e3779b97f4a7c15U;
+    return (HashTaskId{}(id.task) * kMixer + id.trace_id) * kMixer + id.exec_id;
+}
+
 StackId stack_id(const Snapshot& snapshot, const Task& task, const Entry& entry) {
     const Trace* trace = snapshot.trace_of(entry);
     return {id_of(task), entry.exec_id, trace == nullptr ? 0 : trace->id, snapshot.header.load};

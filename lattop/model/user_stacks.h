@@ -23,6 +23,10 @@ struct StackId {
     bool operator==(const StackId&) const = default;
 };
 
+struct HashStackId {
+    std::size_t operator()(const StackId& id) const;
+};
+
 StackId stack_id(const Snapshot& snapshot, const Task& task, const Entry& entry);
 
 /// Where a task stands now, walked from outside of the module.

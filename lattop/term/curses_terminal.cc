@@ -81,6 +81,7 @@ std::optional<Key> special_key(wint_t code) {
         case KEY_NPAGE: return Key{KeyCode::PageDown, 0};
         case KEY_HOME: return Key{KeyCode::Home, 0};
         case KEY_END: return Key{KeyCode::End, 0};
+        case KEY_BTAB: return Key{KeyCode::BackTab, 0};
         case KEY_ENTER: return Key{KeyCode::Enter, 0};
         case KEY_BACKSPACE: return Key{KeyCode::Backspace, 0};
         default: return std::nullopt;

@@ -25,6 +25,7 @@ enum class KeyCode {
     Enter,
     Escape,
     Tab,
+    BackTab,  ///< Shift and Tab
     Backspace,
     F1,
     F2,

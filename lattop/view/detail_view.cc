@@ -16,44 +16,83 @@ namespace {
 constexpr std::size_t kBarColumns = 40;
 constexpr std::size_t kShiftColumns = 8;
 constexpr int kSummaryLines = 2;
-constexpr const char* kTitles = "  SHARE  TOTAL SLEEPS   MEAN     MAX REASON       WHERE";
+constexpr std::size_t kShareColumns = 6;
+constexpr std::size_t kTasksShown = 20;
+constexpr const char* kTitles = "  SHARE         TOTAL SLEEPS   MEAN     MAX REASON       WHERE";
 
 std::uint64_t mean_ns(const Entry& entry) {
     return entry.sleeps == 0 ? 0 : entry.blocked_ns / entry.sleeps;
 }
 
-double share_of(const Entry& entry, const Task& task) {
-    return task.blocked_ns == 0
-               ? 0
-               : static_cast<double>(entry.blocked_ns) / static_cast<double>(task.blocked_ns);
+double share_of(std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+/// At least one column for what is there at all.
+std::string bar(double share, std::size_t columns, Charset charset) {
+    const auto filled = static_cast<std::size_t>(share * static_cast<double>(columns));
+    std::string text;
+    for (std::size_t i = 0; i < std::max<std::size_t>(filled, share > 0 ? 1 : 0); ++i)
+        text += charset == Charset::Utf8 ? "\u2588" : "#";
+    return text;
+}
+
+/// "D", "D for I/O"
+std::string state_text(const Task& task) {
+    return std::string(1, task.state) + ((task.flags & LT_T_IOWAIT) != 0 ? " for I/O" : "");
+}
+
+std::string group_summary(View view, const Row& row) {
+    std::string text;
+    switch (view) {
+        case View::Processes:
+            text = fmt::format("Process {} {}", row.task->tgid, command_text(*row.task));
+            break;
+        case View::Stacks: text = "Stack, " + row.reason->name; break;
+        default: text = "Reason " + row.reason->name; break;
+    }
+    if (view != View::Processes && row.reason->idle) text += " (waiting for work)";
+    text +=
+        fmt::format(": blocked {} in {} sleeps of {} task{}, max {}",
+                    format_duration(row.total.blocked_ns), with_commas(row.total.sleeps),
+                    with_commas(row.tasks), row.tasks == 1 ? "" : "s", format_duration(row.max_ns));
+    if (row.asleep != 0) text += fmt::format(", {} of them now", with_commas(row.asleep));
+    return text;
 }
 
 std::string summary(const Task& task, Users& users) {
     std::string text = fmt::format("{} {}", task.pid, command_text(task));
     if (task.pid != task.tgid) text += fmt::format(" (process {})", task.tgid);
     text += fmt::format(", {}, {}: blocked {} in {} sleeps, max {}", users.name(task.uid),
-                        task.state, format_duration(task.blocked_ns), with_commas(task.sleeps),
-                        format_duration(task.max_ns));
+                        state_text(task), format_duration(task.blocked_ns),
+                        with_commas(task.sleeps), format_duration(task.max_ns));
     if (task.asleep()) text += fmt::format(", ongoing {}", format_duration(task.ongoing_ns));
     return text + fmt::format("; run queue {} in {} waits", format_duration(task.runq_ns),
                               with_commas(task.runs));
 }
 
-/// The line of a stack: "> 98.2%  12.3s  1204 10.2ms  1.23s* futex   worker".
-Line entry_line(const Snapshot& snapshot, const Task& task, const Entry& entry, bool open,
-                const UserStacks& stacks) {
-    const Trace* trace = snapshot.trace_of(entry);
-    const std::string reason =
-        trace == nullptr ? "[other]" : wait_reason(snapshot.kernel_frames(*trace));
+/// The line of a stack: "> 98.2% #####   12.3s  1204 10.2ms  1.23s* futex   worker".
+Line entry_line(const Snapshot& snapshot, const StackSum& stack, double share, bool open,
+                const TableContext& context, Charset charset) {
+    const Entry& entry = stack.sum;
+    const std::string& reason =
+        context.reasons.of(snapshot, *stack.task, entry, context.stacks).name;
     const bool ongoing = (entry.flags & LT_E_ONGOING) != 0;
-    const std::string figures =
-        fmt::format("{} {:>5}% {:>6} {:>6} {:>6} {:>7}{} {:<12} ", open ? '>' : ' ',
-                    format_percent(share_of(entry, task)), format_duration(entry.blocked_ns),
-                    format_count(entry.sleeps), format_duration(mean_ns(entry)),
-                    format_duration(entry.max_ns), ongoing ? '*' : ' ', reason.substr(0, 12));
-    const TopFrame top = top_frame(snapshot, task, entry, stacks);
-    return {{figures, open ? Style::Strong : Style::Normal},
-            {top.text, top.user ? Style::User : Style::Kernel}};
+    const Style style = open ? Style::Strong : Style::Normal;
+    const std::string drawn = bar(share, kShareColumns, charset);
+    const auto blanks = kShareColumns - static_cast<std::size_t>(text_columns(drawn, charset));
+    const std::string figures = fmt::format(
+        "{:{}} {:>6} {:>6} {:>6} {:>7}{} {:<12} ", "", blanks, format_duration(entry.blocked_ns),
+        format_count(entry.sleeps), format_duration(mean_ns(entry)), format_duration(entry.max_ns),
+        ongoing ? '*' : ' ', reason.substr(0, 12));
+    const TopFrame top = top_frame(snapshot, *stack.task, entry, context.stacks);
+    Line line = {{fmt::format("{} {:>5}% ", open ? '>' : ' ', format_percent(share)), style},
+                 {drawn, Style::Strong},
+                 {figures, style},
+                 {top.text, top.user ? Style::User : Style::Kernel}};
+    if (stack.tasks > 1)
+        line.push_back({fmt::format(" ({} tasks)", with_commas(stack.tasks)), Style::Dim});
+    return line;
 }
 
 void append_frames(std::vector<Line>& lines, std::string_view label,
@@ -89,6 +128,14 @@ std::string live_remark(const LiveNames* live) {
                              : "; shown as it is now, up to here: " + live->end;
 }
 
+/// "epoll, waiting for work, says reasons.conf:83"
+std::string reason_remark(const Reason& reason) {
+    std::string text = "reason: " + reason.name;
+    if (reason.idle) text += ", waiting for work";
+    if (reason.decided.empty()) return text + ", the function: no line of reasons.conf knows it";
+    return text + ", says " + reason.decided;
+}
+
 std::string remarks(const Task& task, const Entry& entry, const Trace* trace,
                     const LiveNames* live) {
     if (trace == nullptr) return "no room for these stacks: the loss counters say which limit";
@@ -101,10 +148,13 @@ std::string remarks(const Task& task, const Entry& entry, const Trace* trace,
 
 /// What an open stack shows below its line.
 void append_open(std::vector<Line>& lines, const Snapshot& snapshot, const Task& task,
-                 const Entry& entry, const UserStacks& stacks, Charset charset) {
+                 const Entry& entry, const TableContext& context, Charset charset) {
+    const UserStacks& stacks = context.stacks;
     const Trace* trace = snapshot.trace_of(entry);
     const LiveNames* live = live_names(snapshot, task, entry, stacks);
     if (trace != nullptr) {
+        const Reason& reason = context.reasons.of(snapshot, task, entry, stacks);
+        lines.push_back({{"    " + reason_remark(reason), Style::Dim}});
         std::vector<std::string> kernel;
         for (const KernelFrame& frame : snapshot.kernel_frames(*trace))
             kernel.push_back(frame_text(frame));
@@ -146,55 +196,74 @@ std::vector<std::string> histogram_lines(const Histogram& hist, std::size_t bar_
     for (auto bucket = first; bucket < last; ++bucket) {
         const auto index = static_cast<unsigned>(bucket - hist.begin());
         const std::uint64_t from = index == 0 ? 0 : std::uint64_t{1} << index;
-        // At least one column for what is there at all.
-        const auto filled =
-            static_cast<std::size_t>(static_cast<double>(*bucket) / static_cast<double>(most) *
-                                     static_cast<double>(bar_columns));
-        const std::size_t columns = *bucket == 0 ? 0 : std::max<std::size_t>(filled, 1);
-        std::string bar;
-        for (std::size_t i = 0; i < columns; ++i)
-            bar += charset == Charset::Utf8 ? "\u2588" : "#";
-        lines.push_back(
-            fmt::format(">={:>6} {:>6} {}", format_duration(from), format_count(*bucket), bar));
+        const double share = static_cast<double>(*bucket) / static_cast<double>(most);
+        lines.push_back(fmt::format(">={:>6} {:>6} {}", format_duration(from),
+                                    format_count(*bucket), bar(share, bar_columns, charset)));
     }
     return lines;
 }
 
-const Task* DetailView::task() const {
-    return task_ ? &snapshot_.tasks.at(*task_) : nullptr;
-}
-
 const Task* DetailView::live_wanted() const {
-    const Task* shown = task();
-    if (shown == nullptr || shown->kind != LT_KIND_TASK || !shown->asleep()) return nullptr;
-    const auto entries = snapshot_.entries_of(*shown);
+    if (task_ == nullptr || task_->kind != LT_KIND_TASK || !task_->asleep()) return nullptr;
     const bool wanted = std::ranges::any_of(
-        entries, [&](const Entry& entry) { return wants_live(snapshot_, *shown, entry); });
-    return wanted ? shown : nullptr;
+        stacks_, [&](const StackSum& stack) { return wants_live(*snapshot_, *task_, stack.sum); });
+    return wanted ? task_ : nullptr;
 }
 
 DetailView::OpenStack DetailView::stack_of(const Entry& entry) const {
-    const Trace* trace = snapshot_.trace_of(entry);
+    const Trace* trace = snapshot_->trace_of(entry);
     return trace == nullptr ? OpenStack{0, entry.exec_id, true}
                             : OpenStack{trace->id, entry.exec_id, false};
 }
 
-void DetailView::update(Snapshot snapshot, const TaskId& id) {
-    const Task* before = task();
-    if (before == nullptr || id_of(*before) != id) clear();
-    snapshot_ = std::move(snapshot);
-    const auto found = std::ranges::find(snapshot_.tasks, id, id_of);
-    task_.reset();
+void DetailView::take(std::vector<StackSum> stacks) {
+    stacks_ = std::move(stacks);
     open_index_ = 0;
-    if (found == snapshot_.tasks.end()) return;
-    task_ = static_cast<std::size_t>(found - snapshot_.tasks.begin());
-    const auto entries = snapshot_.entries_of(*found);
-    for (std::size_t i = 0; i < entries.size(); ++i)
-        if (open_ && stack_of(entries[i]) == *open_) open_index_ = i;
+    for (std::size_t i = 0; i < stacks_.size(); ++i)
+        if (open_ && stack_of(stacks_[i].sum) == *open_) open_index_ = i;
+}
+
+void DetailView::show_task(Snapshot snapshot, const TaskId& task) {
+    const RowId id{.task = task};
+    if (view_ != View::Tasks || id_ != id) clear();
+    view_ = View::Tasks;
+    id_ = id;
+    own_ = std::move(snapshot);
+    const auto found = std::ranges::find(own_.tasks, task, id_of);
+    snapshot_ = found == own_.tasks.end() ? nullptr : &own_;
+    task_ = snapshot_ == nullptr ? nullptr : &*found;
+    std::vector<StackSum> stacks;
+    if (task_ != nullptr)
+        for (const Entry& entry : own_.entries_of(*task_))
+            stacks.push_back({task_, entry, 1});
+    blocked_ns_ = task_ == nullptr ? 0 : task_->blocked_ns;
+    take(std::move(stacks));
+}
+
+void DetailView::show_group(const TableContext& context, const RowOptions& options, const RowId& id,
+                            const Row* row) {
+    if (view_ != options.view || id_ != id) clear();
+    view_ = options.view;
+    id_ = id;
+    task_ = nullptr;
+    row_.reset();
+    stacks_.clear();
+    tasks_.clear();
+    snapshot_ = row == nullptr ? nullptr : &context.model.snapshot();
+    if (row == nullptr) return;
+    row_ = *row;
+    blocked_ns_ = row->total.blocked_ns;
+    tasks_ = tasks_of_row(context, options, id);
+    take(stacks_of_row(context, options, id));
 }
 
 void DetailView::clear() {
-    task_.reset();
+    id_ = {};
+    snapshot_ = nullptr;
+    task_ = nullptr;
+    row_.reset();
+    stacks_.clear();
+    tasks_.clear();
     open_.reset();
     open_index_ = 0;
     scroll_ = 0;
@@ -203,11 +272,9 @@ void DetailView::clear() {
 }
 
 void DetailView::open(std::size_t index) {
-    if (task() == nullptr) return;
-    const auto entries = snapshot_.entries_of(*task());
-    if (entries.empty()) return;
-    open_index_ = std::min(index, entries.size() - 1);
-    open_ = stack_of(entries[open_index_]);
+    if (stacks_.empty()) return;
+    open_index_ = std::min(index, stacks_.size() - 1);
+    open_ = stack_of(stacks_[open_index_].sum);
     follow_ = true;
 }
 
@@ -234,18 +301,42 @@ bool DetailView::move(Command command) {
     }
 }
 
-std::vector<Line> DetailView::lines(const Task& task, const UserStacks& stacks, Charset charset) {
+/// Which tasks a row stands for, most blocked time in it first.
+void DetailView::append_tasks(std::vector<Line>& lines) const {
+    const std::size_t n = std::min(tasks_.size(), kTasksShown);
+    for (std::size_t i = 0; i < n; ++i) {
+        const Task& task = *tasks_[i].task;
+        lines.push_back({{i == 0 ? "  tasks  " : "         ", Style::Dim},
+                         {fmt::format("{:>5}% {:>6} {:>7} {} {}",
+                                      format_percent(share_of(tasks_[i].blocked_ns, blocked_ns_)),
+                                      format_duration(tasks_[i].blocked_ns), task.pid, task.state,
+                                      command_text(task)),
+                          Style::Normal}});
+    }
+    if (tasks_.size() > n)
+        lines.push_back(
+            {{fmt::format("         and {} more", with_commas(tasks_.size() - n)), Style::Dim}});
+}
+
+std::vector<Line> DetailView::lines(const TableContext& context, Charset charset) {
     std::vector<Line> lines;
-    const auto entries = snapshot_.entries_of(task);
-    for (std::size_t i = 0; i < entries.size(); ++i) {
+    for (std::size_t i = 0; i < stacks_.size(); ++i) {
+        const StackSum& stack = stacks_[i];
         const bool open = i == open_index_;
         if (open) open_from_ = lines.size();
-        lines.push_back(entry_line(snapshot_, task, entries[i], open, stacks));
+        lines.push_back(entry_line(*snapshot_, stack, share_of(stack.sum.blocked_ns, blocked_ns_),
+                                   open, context, charset));
         if (!open) continue;
-        append_open(lines, snapshot_, task, entries[i], stacks, charset);
+        append_open(lines, *snapshot_, *stack.task, stack.sum, context, charset);
         open_to_ = lines.size();
     }
+    append_tasks(lines);
     return lines;
+}
+
+std::string DetailView::title(const TableContext& context) const {
+    if (snapshot_ == nullptr) return "the figures of this row are gone: Esc closes";
+    return row_ ? group_summary(view_, *row_) : summary(*task_, context.users);
 }
 
 /// As much of the open stack as fits, its first line in any case.
@@ -257,22 +348,17 @@ void DetailView::scroll_to_open(std::size_t n_lines) {
     scroll_ = std::min(scroll_, n_lines - std::min(n_lines, page_));
 }
 
-void DetailView::draw(Canvas& canvas, Area area, const UserStacks& stacks, Users& users,
-                      bool focused) {
+void DetailView::draw(Canvas& canvas, Area area, const TableContext& context, bool focused) {
     if (area.height <= kSummaryLines) return;
-    canvas.clear_row(area.y, focused ? Style::Selected : Style::SelectedDim);
-    const Style title = focused ? Style::Selected : Style::SelectedDim;
-    const Task* shown = task();
-    if (shown == nullptr) {
-        canvas.put(0, area.y, "this task's figures are gone: Esc closes", title);
-        return;
-    }
-    canvas.put(0, area.y, summary(*shown, users), title);
+    const Style style = focused ? Style::Selected : Style::SelectedDim;
+    canvas.clear_row(area.y, style);
+    canvas.put(0, area.y, title(context), style);
+    if (snapshot_ == nullptr) return;
     canvas.clear_row(area.y + 1, Style::Title);
     canvas.put(0, area.y + 1, kTitles, Style::Title);
 
     page_ = static_cast<std::size_t>(area.height - kSummaryLines);
-    const std::vector<Line> all = lines(*shown, stacks, canvas.charset());
+    const std::vector<Line> all = lines(context, canvas.charset());
     scroll_to_open(all.size());
     for (std::size_t i = 0; i < page_ && scroll_ + i < all.size(); ++i)
         draw_line(canvas, area.y + kSummaryLines + static_cast<int>(i), all[scroll_ + i], shift_);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The pane below the table: where one task blocks. Its stacks by cost, one of
-// them open with its frames and its histogram. Part of the live screen.
+// The pane below the table: where the tasks of one row block. Their stacks by
+// cost, one of them open with its frames and its histogram; behind them, for
+// rows that stand for several tasks, which those are. Part of the live screen.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "lattop/model/user_stacks.h"
-#include "lattop/model/users.h"
+#include "lattop/model/groups.h"
+#include "lattop/model/rows.h"
 #include "lattop/view/canvas.h"
 #include "lattop/view/keymap.h"
 #include "lattop/view/table_view.h"
@@ -27,12 +28,17 @@ class DetailView {
 public:
     /// A snapshot that may hold the task with its stacks. The open stack stays
     /// open, whatever its new place.
-    void update(Snapshot snapshot, const TaskId& task);
+    void show_task(Snapshot snapshot, const TaskId& task);
 
-    /// Forgets the task.
+    /// A row that stands for several tasks; nullptr where it has gone. All of
+    /// it is the context's and valid until its next snapshot.
+    void show_group(const TableContext& context, const RowOptions& options, const RowId& id,
+                    const Row* row);
+
+    /// Forgets what it shows.
     void clear();
 
-    void draw(Canvas& canvas, Area area, const UserStacks& stacks, Users& users, bool focused);
+    void draw(Canvas& canvas, Area area, const TableContext& context, bool focused);
 
     /// Chooses a stack or scrolls. False for commands that are none of its.
     bool move(Command command);
@@ -40,8 +46,6 @@ public:
     /// The task, where its ongoing sleep stands under a stack that may lack
     /// frames which a look at it now would show; nullptr otherwise.
     [[nodiscard]] const Task* live_wanted() const;
-
-    [[nodiscard]] const Snapshot& snapshot() const { return snapshot_; }
 
 private:
     struct OpenStack {
@@ -51,16 +55,24 @@ private:
         bool operator==(const OpenStack&) const = default;
     };
 
-    [[nodiscard]] const Task* task() const;
+    void take(std::vector<StackSum> stacks);
     [[nodiscard]] OpenStack stack_of(const Entry& entry) const;
     void open(std::size_t index);
-    [[nodiscard]] std::vector<Line> lines(const Task& task, const UserStacks& stacks,
-                                          Charset charset);
+    [[nodiscard]] std::string title(const TableContext& context) const;
+    [[nodiscard]] std::vector<Line> lines(const TableContext& context, Charset charset);
+    void append_tasks(std::vector<Line>& lines) const;
     void scroll_to_open(std::size_t n_lines);
 
-    Snapshot snapshot_;
-    std::optional<std::size_t> task_;  // index in snapshot_.tasks
-    std::optional<OpenStack> open_;    // nothing: the first one, whichever it is
+    RowId id_{};
+    View view_ = View::Tasks;
+    Snapshot own_;                        // of one task with all its stacks
+    const Snapshot* snapshot_ = nullptr;  // that, or the context's; nullptr: it has gone
+    const Task* task_ = nullptr;          // of one task
+    std::optional<Row> row_;              // of several
+    std::vector<StackSum> stacks_;
+    std::vector<TaskShare> tasks_;
+    std::uint64_t blocked_ns_ = 0;   // what shares are of
+    std::optional<OpenStack> open_;  // nothing: the first one, whichever it is
     std::size_t open_index_ = 0;
     std::size_t scroll_ = 0;
     std::size_t shift_ = 0;                    // columns scrolled to the right

@@ -50,8 +50,10 @@ std::string first_line(const Model& model, const HeaderState& state) {
 std::string second_line(const Model& model, const HeaderState& state) {
     const Snapshot& snapshot = model.snapshot();
     const Totals totals = totals_of(model);
-    std::string text =
-        fmt::format("Tasks: {} of {} shown", state.rows_shown, snapshot.header.tasks_matched);
+    const bool tasks = state.options.view == View::Tasks;
+    std::string text = fmt::format("{}: {} {} {} {}", view_info(state.options.view).name,
+                                   state.rows_shown, tasks ? "of" : "shown, of",
+                                   snapshot.header.tasks_matched, tasks ? "shown" : "tasks");
     if (snapshot.tasks.size() < snapshot.header.tasks_matched)
         text += fmt::format(" (first {}: see --limit)", snapshot.tasks.size());
     text += fmt::format(
@@ -65,9 +67,12 @@ std::string third_line(const Model& model, const HeaderState& state) {
     const RowOptions& options = state.options;
     std::string text = fmt::format("Sorted by {}{}", column_info(options.sort).title,
                                    options.invert ? " inverted" : "");
+    if (options.interval)
+        text += fmt::format(", of the last {} alone", format_duration(model.interval_ns()));
     if (options.hide_kernel_threads) text += ", no kernel threads";
     if (options.hide_exited) text += ", no exited";
-    if (options.hide_idle) text += ", no idle";
+    if (options.only_active) text += ", only active";
+    if (options.hide_idle) text += ", no waits for work";
     if (!options.filter.empty()) text += ", filter " + options.filter;
     const Header& header = model.snapshot().header;
     if (header.filter != "none") text += "; accounted: only " + header.filter;
@@ -81,10 +86,21 @@ std::string third_line(const Model& model, const HeaderState& state) {
                               format_bytes(header.memory_bytes));
 }
 
+/// "1Tasks 2Processes …", as htop shows its screens.
+void draw_tabs(Canvas& canvas, int y, View view) {
+    int x = 0;
+    for (const ViewInfo& info : views()) {
+        const bool shown = info.id == view;
+        const std::string key = fmt::format("{}", static_cast<int>(info.id) + 1);
+        x = canvas.put(x, y, key, shown ? Style::Selected : Style::KeyName);
+        x = canvas.put(x, y, info.name, shown ? Style::Selected : Style::KeyLabel) + 1;
+    }
+}
+
 }  // namespace
 
 int header_height(const Model& model, const HeaderState& state, int canvas_height) {
-    const int lines = canvas_height < kLowCanvas ? 2 : state.cost.empty() ? 3 : 4;
+    const int lines = canvas_height < kLowCanvas ? 2 : state.cost.empty() ? 4 : 5;
     return lines + (lost_text(model.snapshot().header).empty() ? 0 : 1);
 }
 
@@ -103,6 +119,7 @@ void draw_header(Canvas& canvas, const Model& model, const HeaderState& state) {
     }
     const std::string lost = lost_text(model.snapshot().header);
     if (!lost.empty()) canvas.put(0, ++y, "LOST: " + lost, Style::Alarm);
+    if (canvas.height() >= kLowCanvas) draw_tabs(canvas, ++y, state.options.view);
 }
 
 }  // namespace lattop

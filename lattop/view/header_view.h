@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The lines above the table: when, since when, how many, how fast, what was
-// lost. Part of the live screen.
+// lost, which views there are. Part of the live screen.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ struct HeaderState {
     std::string cost;  ///< what lattop itself costs; "" for nothing to say
 };
 
-/// Lines it takes: three, one more for lattop's own cost, two in all on low
+/// Lines it takes: four, one more for lattop's own cost, two in all on low
 /// terminals; and one more for losses.
 int header_height(const Model& model, const HeaderState& state, int canvas_height);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// See keymap.h. Where htop has a key for the same thing, it is the same key;
-// digits are kept for choosing a view.
+// See keymap.h. Where htop has a key for the same thing, it is the same key; o
+// and a are iotop's.
 #include "lattop/view/keymap.h"
 
 #include <algorithm>
@@ -34,7 +34,12 @@ constexpr auto kBindings = std::to_array<Binding>({
     {special(KeyCode::End), Command::End},
     {character(U'G'), Command::End},
     {special(KeyCode::Enter), Command::Open},
-    {special(KeyCode::Tab), Command::SwitchFocus},
+    {special(KeyCode::Tab), Command::NextView},
+    {special(KeyCode::BackTab), Command::PreviousView},
+    {character(U'1'), Command::ShowView, Column::Blocked, View::Tasks},
+    {character(U'2'), Command::ShowView, Column::Blocked, View::Processes},
+    {character(U'3'), Command::ShowView, Column::Blocked, View::Stacks},
+    {character(U'4'), Command::ShowView, Column::Blocked, View::Reasons},
     {special(KeyCode::Escape), Command::Close},
     {special(KeyCode::F1), Command::Help},
     {character(U'h'), Command::Help},
@@ -57,7 +62,9 @@ constexpr auto kBindings = std::to_array<Binding>({
     {character(U'I'), Command::Invert},
     {character(U'K'), Command::ToggleKernelThreads},
     {character(U'X'), Command::ToggleExited},
+    {character(U'o'), Command::ToggleActive},
     {character(U'i'), Command::ToggleIdle},
+    {character(U'a'), Command::ToggleInterval},
     {character(U' '), Command::Pause},
     {character(U'Z'), Command::Pause},
     {character(U'd'), Command::Delay},
@@ -69,22 +76,25 @@ constexpr auto kBindings = std::to_array<Binding>({
 });
 
 constexpr auto kHelp = std::to_array<HelpLine>({
-    {"Up Down k j", "select a task; in the pane, a stack"},
+    {"1 2 3 4", "tasks, processes, call stacks, reasons"},
+    {"Tab Shift-Tab", "the next view, the one before"},
+    {"Up Down k j", "select a row; in the pane, a stack"},
     {"PgUp PgDn", "a page; in the pane, scroll its lines"},
     {"Left Right", "in the pane, scroll long frames"},
     {"Home End g G", "first, last"},
-    {"Enter", "open the pane with the stacks of the task"},
-    {"Tab", "keys go to the pane, or back to the table"},
-    {"Esc", "close the pane, the help; clear search and filter"},
-    {"F3 /", "search pid, user, command, top frame; n: the next one"},
+    {"Enter", "open the pane with the stacks of the row; again: keys go there"},
+    {"Esc", "leave the pane, close it, the help; clear search and filter"},
+    {"F3 /", "search pid, user, command, frame, reason; n: the next one"},
     {"F4 \\", "show only what holds a word; several with |"},
     {"F6", "choose the column to sort by"},
     {"< >", "sort by the column to the left, to the right"},
     {"I", "invert the order"},
-    {"P T O M S R N", "sort by BLK%, BLOCKED, ONGOING, MAX, SLP/s, RUNQ, PID"},
+    {"P T O M S R N", "sort by BLK% or WAIT, BLOCKED, ONGOING, MAX, SLP/s, RUNQ, PID"},
+    {"a", "figures of the last interval, or since load or reset"},
     {"K", "hide kernel threads"},
     {"X", "hide exited tasks"},
-    {"i", "hide tasks that did not begin a sleep in the last interval"},
+    {"i", "hide sleeps that are waiting for work, as reasons.conf has it"},
+    {"o", "only tasks that began a sleep in the last interval"},
     {"Space Z", "pause, go on"},
     {"d s", "change the delay"},
     {"Ctrl-L", "refresh now, and draw everything anew"},
@@ -95,6 +105,7 @@ constexpr auto kHelp = std::to_array<HelpLine>({
 
 constexpr auto kBar = std::to_array<HelpLine>({
     {"F1", "Help"},
+    {"Tab", "View"},
     {"Enter", "Stacks"},
     {"F3", "Search"},
     {"F4", "Filter"},

@@ -22,8 +22,10 @@ enum class Command {
     Home,
     End,
     Open,
-    SwitchFocus,
     Close,
+    ShowView,
+    NextView,
+    PreviousView,
     Help,
     Search,
     SearchNext,
@@ -35,7 +37,9 @@ enum class Command {
     Invert,
     ToggleKernelThreads,
     ToggleExited,
+    ToggleActive,
     ToggleIdle,
+    ToggleInterval,
     Pause,
     Delay,
     Refresh,
@@ -47,6 +51,7 @@ struct Binding {
     Key key;
     Command command;
     Column column = Column::Blocked;  ///< of SortBy
+    View view = View::Tasks;          ///< of ShowView
 };
 
 /// A line of the help: the keys as people call them, and what they do.

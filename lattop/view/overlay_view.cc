@@ -19,7 +19,7 @@ struct TextLine {
     Style style = Style::Normal;
 };
 
-std::vector<TextLine> help_lines() {
+std::vector<TextLine> help_lines(View view) {
     std::vector<TextLine> lines;
     lines.push_back(
         {fmt::format("lattop {}: where tasks block, and for how long", kVersion), Style::Strong});
@@ -27,21 +27,24 @@ std::vector<TextLine> help_lines() {
     for (const HelpLine& line : key_help())
         lines.push_back({fmt::format("  {:<14} {}", line.keys, line.text)});
     lines.push_back({""});
-    lines.push_back({"Columns", Style::Strong});
-    for (const ColumnInfo& column : columns())
-        lines.push_back({fmt::format("  {:<14} {}", column.title, column.help)});
+    const ViewInfo& info = view_info(view);
+    lines.push_back({fmt::format("{}: {}", info.name, info.help), Style::Strong});
+    for (const Column column : info.shown)
+        lines.push_back(
+            {fmt::format("  {:<14} {}", column_info(column).title, column_info(column).help)});
     lines.push_back({""});
-    lines.push_back({"TOP FRAME is a user function, or else a kernel function, of the stack that"});
     lines.push_back(
-        {"cost the task most. Figures count from load or reset, but for BLK% and SLP/s,"});
-    lines.push_back({"which are of the last interval. lattop(8) says more."});
+        {"REASON and TOP FRAME are of the stack that cost the row most, and so are the"});
+    lines.push_back(
+        {"percentiles of a task; those of other rows are of all its sleeps. BLK%, WAIT"});
+    lines.push_back({"and SLP/s are of the last interval. lattop(8) says more."});
     return lines;
 }
 
 }  // namespace
 
-void HelpView::draw(Canvas& canvas) {
-    const std::vector<TextLine> lines = help_lines();
+void HelpView::draw(Canvas& canvas, View view) {
+    const std::vector<TextLine> lines = help_lines(view);
     page_ = std::max(canvas.height() - 1, 1);
     scroll_ = std::clamp(scroll_, 0, std::max(static_cast<int>(lines.size()) - page_, 0));
     for (int y = 0; y < page_; ++y) {
@@ -66,9 +69,11 @@ bool HelpView::move(Command command) {
     }
 }
 
-Column column_beside(Column column, int step) {
-    const int last = static_cast<int>(columns().size()) - 1;
-    return static_cast<Column>(std::clamp(static_cast<int>(column) + step, 0, last));
+Column column_beside(View view, Column column, int step) {
+    const auto shown = columns(view);
+    const auto at = static_cast<int>(std::ranges::find(shown, column) - shown.begin());
+    const int last = static_cast<int>(shown.size()) - 1;
+    return shown[static_cast<std::size_t>(std::clamp(at + step, 0, last))];
 }
 
 void SortMenu::draw(Canvas& canvas, int y) const {
@@ -78,10 +83,12 @@ void SortMenu::draw(Canvas& canvas, int y) const {
     };
     // On low terminals the menu scrolls with the choice.
     const int room = std::max(canvas.height() - y - 2, 1);
-    const int first = std::max(static_cast<int>(chosen_) - room + 1, 0);
+    const auto shown = columns(view_);
+    const auto chosen = static_cast<int>(std::ranges::find(shown, chosen_) - shown.begin());
+    const int first = std::max(chosen - room + 1, 0);
     put(y, "Sort by", Style::Title);
-    for (int i = 0; i < room && first + i < static_cast<int>(columns().size()); ++i) {
-        const ColumnInfo& info = columns()[static_cast<std::size_t>(first + i)];
+    for (int i = 0; i < room && first + i < static_cast<int>(shown.size()); ++i) {
+        const ColumnInfo& info = column_info(shown[static_cast<std::size_t>(first + i)]);
         put(y + 1 + i, std::string(info.title),
             info.id == chosen_ ? Style::Selected : Style::KeyLabel);
     }
@@ -89,10 +96,10 @@ void SortMenu::draw(Canvas& canvas, int y) const {
 
 bool SortMenu::move(Command command) {
     switch (command) {
-        case Command::Up: chosen_ = column_beside(chosen_, -1); return true;
-        case Command::Down: chosen_ = column_beside(chosen_, 1); return true;
-        case Command::Home: chosen_ = columns().front().id; return true;
-        case Command::End: chosen_ = columns().back().id; return true;
+        case Command::Up: chosen_ = column_beside(view_, chosen_, -1); return true;
+        case Command::Down: chosen_ = column_beside(view_, chosen_, 1); return true;
+        case Command::Home: chosen_ = columns(view_).front(); return true;
+        case Command::End: chosen_ = columns(view_).back(); return true;
         default: return false;
     }
 }

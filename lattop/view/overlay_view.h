@@ -14,7 +14,7 @@ namespace lattop {
 class HelpView {
 public:
     void open() { scroll_ = 0; }
-    void draw(Canvas& canvas);
+    void draw(Canvas& canvas, View view);
 
     /// False for commands that are not about scrolling.
     bool move(Command command);
@@ -24,20 +24,24 @@ private:
     int page_ = 1;
 };
 
-/// The columns, one of them chosen.
+/// The columns of a view, one of them chosen.
 class SortMenu {
 public:
-    void open(Column column) { chosen_ = column; }
+    void open(View view, Column column) {
+        view_ = view;
+        chosen_ = column;
+    }
     void draw(Canvas& canvas, int y) const;
     bool move(Command command);
     [[nodiscard]] Column chosen() const { return chosen_; }
 
 private:
+    View view_ = View::Tasks;
     Column chosen_ = Column::Blocked;
 };
 
-/// The column beside another one, at the ends the same.
-Column column_beside(Column column, int step);
+/// The column of a view beside another one, at the ends the same.
+Column column_beside(View view, Column column, int step);
 
 /// The keys that are worth knowing, in the last row.
 void draw_key_bar(Canvas& canvas, int y);

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "lattop/options.h"
 #include "lattop/source/error.h"
 
@@ -12,7 +14,8 @@ namespace lattop {
 namespace {
 
 /// Tasks asked for unless --limit says otherwise: 16384 with their worst trace
-/// are 10 MB a refresh.
+/// are 10 MB a refresh. With all traces it is what the module has: 24 MB with
+/// its default limit of 65536 entries.
 constexpr std::uint32_t kLiveLimit = 16384;
 
 /// Below this height the pane takes the table's place.
@@ -23,11 +26,18 @@ constexpr int kLeastTable = 6;
 /// the first by pid. A leader is among its threads, mostly the first.
 constexpr std::uint32_t kDetailLimit = 256;
 
+/// The next view, or the one before; behind the last one is the first.
+View view_beside(View view, bool next) {
+    const std::size_t n = views().size();
+    return views()[(static_cast<std::size_t>(view) + (next ? 1 : n - 1)) % n].id;
+}
+
 }  // namespace
 
-Screen::Screen(const ScreenSetup& setup, UserStacks& stacks, Users& users)
+Screen::Screen(const ScreenSetup& setup, UserStacks& stacks, Users& users, Reasons& reasons)
     : stacks_(stacks),
       users_(users),
+      reasons_(reasons),
       options_(setup.rows),
       delay_(setup.delay),
       limit_(setup.limit == 0 ? kLiveLimit : setup.limit),
@@ -36,26 +46,37 @@ Screen::Screen(const ScreenSetup& setup, UserStacks& stacks, Users& users)
 Query Screen::query() const {
     Query query;
     query.sort = module_sort(options_.sort).sort;
+    query.traces = traces_needed(options_);
     query.limit = limit_;
     query.pids = pids_;
     return query;
 }
 
 std::optional<Query> Screen::detail_query() const {
-    if (!detail_task_) return std::nullopt;
+    if (!detail_row_ || options_.view != View::Tasks) return std::nullopt;
+    const TaskId& task = detail_row_->task;
     Query query;
     query.traces = LT_TRACES_ALL;
     query.sort = LT_SORT_PID;
     query.limit = kDetailLimit;
-    if (detail_task_->pid != 0)
-        query.pids = {detail_task_->pid};
-    else if (detail_task_->tgid != 0)
-        query.pids = {detail_task_->tgid};
+    if (task.pid != 0)
+        query.pids = {task.pid};
+    else if (task.tgid != 0)
+        query.pids = {task.tgid};
     return query;
 }
 
+/// The pane of a row that stands for several tasks is made from what is here.
+void Screen::fill_detail() {
+    if (!detail_row_ || options_.view == View::Tasks) return;
+    const auto rows = table().rows();
+    const auto found = std::ranges::find(rows, *detail_row_, &Row::id);
+    detail_.show_group(context(), options_, *detail_row_, found == rows.end() ? nullptr : &*found);
+}
+
 void Screen::rebuild() {
-    table_.update(context(), options_);
+    table().update(context(), options_);
+    fill_detail();
 }
 
 void Screen::update(Snapshot snapshot, const Query& query) {
@@ -64,33 +85,39 @@ void Screen::update(Snapshot snapshot, const Query& query) {
 }
 
 void Screen::update_detail(Snapshot snapshot) {
-    if (detail_task_) detail_.update(std::move(snapshot), *detail_task_);
+    if (detail_row_ && options_.view == View::Tasks)
+        detail_.show_task(std::move(snapshot), detail_row_->task);
 }
 
 void Screen::names_changed() {
     // Only what rows are chosen or ordered by may move them.
-    if (!options_.filter.empty() || options_.sort == Column::TopFrame) rebuild();
+    const bool by_name = options_.sort == Column::TopFrame || options_.sort == Column::Reason;
+    if (!options_.filter.empty() || by_name || options_.view == View::Reasons || options_.hide_idle)
+        rebuild();
 }
 
 Wish Screen::open_detail() {
-    const Task* selected = table_.selected();
+    const Row* selected = table().selected();
     if (selected == nullptr) return {};
-    table_.pin();
-    if (detail_task_ != id_of(*selected)) detail_.clear();
-    detail_task_ = id_of(*selected);
+    table().pin();
+    if (detail_row_ != selected->id) detail_.clear();
+    detail_row_ = selected->id;
+    fill_detail();
     Wish wish;
     wish.detail = true;
     return wish;
 }
 
 void Screen::close_detail() {
-    detail_task_.reset();
+    detail_row_.reset();
     detail_focused_ = false;
     detail_.clear();
 }
 
 void Screen::close_something() {
-    if (detail_task_)
+    if (detail_focused_)
+        detail_focused_ = false;
+    else if (detail_row_)
         close_detail();
     else if (!options_.filter.empty())
         options_.filter.clear();
@@ -99,8 +126,21 @@ void Screen::close_something() {
     rebuild();
 }
 
+/// Another view of the same sleeps. What it needs more of than the one before
+/// is asked for at once, also while paused.
+Wish Screen::show_view(View view) {
+    if (view == options_.view) return {};
+    close_detail();
+    options_.view = view;
+    options_.sort = column_in(view, options_.sort);
+    rebuild();
+    Wish wish;
+    wish.refresh = true;
+    return wish;
+}
+
 void Screen::sort_by(Column column) {
-    options_.sort = column;
+    options_.sort = column_in(options_.view, column);
     options_.invert = false;
     rebuild();
 }
@@ -111,7 +151,7 @@ void Screen::edit(Mode mode, std::string label, std::string text) {
 }
 
 void Screen::search(bool behind) {
-    if (!table_.search(context(), search_, behind)) say("nothing holds \"" + search_ + "\"");
+    if (!table().search(context(), search_, behind)) say("nothing holds \"" + search_ + "\"");
 }
 
 Wish Screen::handle_prompt(Key key) {
@@ -168,17 +208,22 @@ Wish Screen::handle_menu(Key key) {
 
 /// Commands that change what is shown.
 Wish Screen::handle_view(Command command) {
+    const lt_traces had = traces_needed(options_);
     switch (command) {
         case Command::Invert: options_.invert = !options_.invert; break;
         case Command::ToggleKernelThreads:
             options_.hide_kernel_threads = !options_.hide_kernel_threads;
             break;
         case Command::ToggleExited: options_.hide_exited = !options_.hide_exited; break;
+        case Command::ToggleActive: options_.only_active = !options_.only_active; break;
         case Command::ToggleIdle: options_.hide_idle = !options_.hide_idle; break;
+        case Command::ToggleInterval: options_.interval = !options_.interval; break;
         default: return {};
     }
     rebuild();
-    return {};
+    Wish wish;
+    wish.refresh = traces_needed(options_) != had;
+    return wish;
 }
 
 Wish Screen::handle_command(const Binding& binding) {
@@ -187,24 +232,26 @@ Wish Screen::handle_command(const Binding& binding) {
         case Command::Quit: wish.quit = true; break;
         case Command::Refresh: wish.refresh = wish.redraw = true; break;
         case Command::Open:
-            if (detail_task_ && detail_focused_) break;
-            return open_detail();
-        case Command::SwitchFocus:
-            if (!detail_task_) return open_detail();
-            detail_focused_ = !detail_focused_;
+            if (!detail_row_) return open_detail();
+            detail_focused_ = true;
             break;
+        case Command::ShowView: return show_view(binding.view);
+        case Command::NextView:
+        case Command::PreviousView:
+            return show_view(view_beside(options_.view, binding.command == Command::NextView));
         case Command::Close: close_something(); break;
         case Command::Help:
             help_.open();
             mode_ = Mode::Help;
             break;
         case Command::SortMenu:
-            menu_.open(options_.sort);
+            menu_.open(options_.view, options_.sort);
             mode_ = Mode::SortMenu;
             break;
         case Command::SortLeft:
         case Command::SortRight:
-            sort_by(column_beside(options_.sort, binding.command == Command::SortLeft ? -1 : 1));
+            sort_by(column_beside(options_.view, options_.sort,
+                                  binding.command == Command::SortLeft ? -1 : 1));
             wish.refresh = !paused_;
             break;
         case Command::SortBy:
@@ -244,9 +291,9 @@ Wish Screen::handle(Key key) {
     }
     const auto binding = binding_of(key);
     if (!binding) return {};
-    if (detail_focused_ ? detail_.move(binding->command) : table_.move(binding->command)) {
+    if (detail_focused_ ? detail_.move(binding->command) : table().move(binding->command)) {
         // The pane follows the selection.
-        if (detail_task_ && !detail_focused_) return open_detail();
+        if (detail_row_ && !detail_focused_) return open_detail();
         return {};
     }
     return handle_command(*binding);
@@ -255,12 +302,12 @@ Wish Screen::handle(Key key) {
 void Screen::draw_body(Canvas& canvas, int y) {
     const Area body{y, canvas.height() - 1 - y};
     const bool split = canvas.height() >= kSplitHeight;
-    const int table_height = !detail_task_ ? body.height
-                             : split       ? std::max(body.height / 3, kLeastTable)
-                                           : 0;
-    table_.draw(canvas, {body.y, table_height}, context(), options_, !detail_focused_);
-    if (detail_task_)
-        detail_.draw(canvas, {body.y + table_height, body.height - table_height}, stacks_, users_,
+    const int table_height = !detail_row_ ? body.height
+                             : split      ? std::max(body.height / 3, kLeastTable)
+                                          : 0;
+    table().draw(canvas, {body.y, table_height}, context(), options_, !detail_focused_);
+    if (detail_row_)
+        detail_.draw(canvas, {body.y + table_height, body.height - table_height}, context(),
                      detail_focused_ || !split);
 }
 
@@ -284,10 +331,10 @@ void Screen::draw(Canvas& canvas, const std::string& clock) {
     }
     if (model_.empty()) return;
     if (mode_ == Mode::Help) {
-        help_.draw(canvas);
+        help_.draw(canvas, options_.view);
         return;
     }
-    const HeaderState state{clock, delay_, paused_, table_.rows().size(), options_, cost_};
+    const HeaderState state{clock, delay_, paused_, table().rows().size(), options_, cost_};
     const int header = header_height(model_, state, canvas.height());
     draw_header(canvas, model_, state);
     draw_body(canvas, header);

@@ -4,6 +4,7 @@
 // and wishes go out. Driven by the live command; tests drive it the same way.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -39,12 +40,13 @@ inline constexpr Size kLeastSize{40, 8};
 
 class Screen {
 public:
-    Screen(const ScreenSetup& setup, UserStacks& stacks, Users& users);
+    Screen(const ScreenSetup& setup, UserStacks& stacks, Users& users, Reasons& reasons);
 
     /// What to ask the source for.
     [[nodiscard]] Query query() const;
 
-    /// What to ask it for beside, while the pane is open.
+    /// What to ask it for beside, while the pane of one task is open: the
+    /// stacks of other rows are in the first answer.
     [[nodiscard]] std::optional<Query> detail_query() const;
 
     /// Answers to them.
@@ -53,7 +55,7 @@ public:
 
     /// A task whose stack is wanted as it is now; nullptr for none.
     [[nodiscard]] const Task* live_wanted() const {
-        return detail_task_ ? detail_.live_wanted() : nullptr;
+        return detail_row_ ? detail_.live_wanted() : nullptr;
     }
 
     /// Names of stacks have come.
@@ -75,7 +77,12 @@ public:
 private:
     enum class Mode { Table, Help, SortMenu, Search, Filter, Delay, Reset };
 
-    [[nodiscard]] TableContext context() { return {model_, stacks_, users_}; }
+    [[nodiscard]] TableContext context() {
+        return {model_, stacks_, users_, reasons_, options_.interval};
+    }
+    [[nodiscard]] TableView& table() { return tables_.at(static_cast<std::size_t>(options_.view)); }
+    void fill_detail();
+    Wish show_view(View view);
     void rebuild();
     Wish handle_command(const Binding& binding);
     Wish handle_view(Command command);
@@ -92,6 +99,7 @@ private:
 
     UserStacks& stacks_;
     Users& users_;
+    Reasons& reasons_;
     Model model_;
     RowOptions options_;
     std::chrono::milliseconds delay_;
@@ -99,9 +107,9 @@ private:
     std::vector<std::uint32_t> pids_;
 
     Mode mode_ = Mode::Table;
-    TableView table_;
+    std::array<TableView, 4> tables_;  // as views(): each keeps its selection
     DetailView detail_;
-    std::optional<TaskId> detail_task_;  // the pane is open
+    std::optional<RowId> detail_row_;  // the pane is open
     bool detail_focused_ = false;
     HelpView help_;
     SortMenu menu_;

@@ -4,7 +4,6 @@
 #include "lattop/view/table_view.h"
 
 #include <algorithm>
-#include <array>
 
 namespace lattop {
 namespace {
@@ -14,18 +13,6 @@ constexpr int kLeastCommand = 8;
 constexpr int kLeastFrame = 9;
 constexpr int kGoodFrame = 16;
 
-/// What goes first when the terminal is narrow.
-constexpr auto kExpendable = std::to_array<Column>({
-    Column::User,
-    Column::Sleeps,
-    Column::Runq,
-    Column::Max,
-    Column::SleepRate,
-    Column::Ongoing,
-    Column::Share,
-    Column::State,
-});
-
 int pid_width(std::span<const Row> rows) {
     std::uint32_t largest = 0;
     for (const Row& row : rows)
@@ -33,7 +20,8 @@ int pid_width(std::span<const Row> rows) {
     return std::max(kLeastPid, static_cast<int>(std::to_string(largest).size()));
 }
 
-int command_width(std::span<const Row> rows) {
+int command_width(View view, std::span<const Row> rows) {
+    if (view != View::Tasks) return column_info(Column::Command).width;  // "worker +11"
     std::size_t longest = 0;
     for (const Row& row : rows)
         longest = std::max(longest, command_text(*row.task).size());
@@ -47,6 +35,19 @@ int fixed_width(const std::vector<PlacedColumn>& placed) {
     return width - 1;
 }
 
+void drop(std::vector<PlacedColumn>& placed, Column column) {
+    std::erase_if(placed, [&](const PlacedColumn& one) { return one.column == column; });
+}
+
+/// Leaves out columns in this order until the rest fits.
+void drop_until_it_fits(std::vector<PlacedColumn>& placed, std::span<const Column> columns,
+                        int width) {
+    for (const Column column : columns) {
+        if (fixed_width(placed) <= width) return;
+        drop(placed, column);
+    }
+}
+
 /// The width of a column that is never left out.
 int& width_of(std::vector<PlacedColumn>& placed, Column column) {
     const auto found = std::ranges::find(placed, column, &PlacedColumn::column);
@@ -55,23 +56,20 @@ int& width_of(std::vector<PlacedColumn>& placed, Column column) {
 
 }  // namespace
 
-std::vector<PlacedColumn> place_columns(int width, std::span<const Row> rows) {
+std::vector<PlacedColumn> place_columns(View view, int width, std::span<const Row> rows) {
     std::vector<PlacedColumn> placed;
-    for (const ColumnInfo& info : columns())
-        placed.push_back({info.id, info.width});
-    width_of(placed, Column::Pid) = pid_width(rows);
-    width_of(placed, Column::Command) = command_width(rows);
+    for (const Column column : columns(view))
+        placed.push_back(
+            {column, column == Column::Pid ? pid_width(rows) : column_info(column).width});
+    width_of(placed, Column::Command) = command_width(view, rows);
     width_of(placed, Column::TopFrame) = kGoodFrame;
 
-    for (const Column column : kExpendable) {
-        if (fixed_width(placed) <= width) break;
-        // The last columns go only where even short names do not fit.
-        if (column == Column::Runq) {
-            width_of(placed, Column::Command) = kLeastCommand;
-            width_of(placed, Column::TopFrame) = kLeastFrame;
-            if (fixed_width(placed) <= width) break;
-        }
-        std::erase_if(placed, [&](const PlacedColumn& one) { return one.column == column; });
+    drop_until_it_fits(placed, view_info(view).goes_first, width);
+    // The others go only where even short names do not fit.
+    if (fixed_width(placed) > width) {
+        width_of(placed, Column::Command) = kLeastCommand;
+        width_of(placed, Column::TopFrame) = kLeastFrame;
+        drop_until_it_fits(placed, view_info(view).goes_last, width);
     }
 
     // Room that is left: the command's up to its need, the rest the frame's.
@@ -79,7 +77,7 @@ std::vector<PlacedColumn> place_columns(int width, std::span<const Row> rows) {
     int& frame = width_of(placed, Column::TopFrame);
     const int left = std::max(width - fixed_width(placed), 0);
     const int to_frame = std::clamp(kGoodFrame - frame, 0, left);
-    const int to_command = std::clamp(command_width(rows) - command, 0, left - to_frame);
+    const int to_command = std::clamp(command_width(view, rows) - command, 0, left - to_frame);
     command += to_command;
     frame += left - to_command;
     return placed;
@@ -91,8 +89,7 @@ void TableView::update(const TableContext& context, const RowOptions& options) {
         index_ = 0;
         return;
     }
-    const auto found =
-        std::ranges::find(rows_, *selection_, [](const Row& row) { return id_of(*row.task); });
+    const auto found = std::ranges::find(rows_, *selection_, &Row::id);
     if (found != rows_.end())
         index_ = static_cast<std::size_t>(found - rows_.begin());
     else if (!rows_.empty())
@@ -102,15 +99,15 @@ void TableView::update(const TableContext& context, const RowOptions& options) {
 void TableView::select(std::size_t index) {
     if (rows_.empty()) return;
     index_ = std::min(index, rows_.size() - 1);
-    selection_ = id_of(*rows_[index_].task);
+    selection_ = rows_[index_].id;
 }
 
 void TableView::pin() {
     select(index_);
 }
 
-const Task* TableView::selected() const {
-    return index_ < rows_.size() ? rows_[index_].task : nullptr;
+const Row* TableView::selected() const {
+    return index_ < rows_.size() ? &rows_[index_] : nullptr;
 }
 
 bool TableView::move(Command command) {
@@ -146,11 +143,15 @@ void TableView::draw_row(Canvas& canvas, int y, const TableContext& context, con
         Style cell_style = style;
         std::string text;
         if (one.column == Column::TopFrame) {
-            const TopFrame top = top_frame(context.model.snapshot(), *row.task, context.stacks);
+            const TopFrame top = top_frame(context, row);
             text = fitted_name(top.text, static_cast<std::size_t>(one.width));
             if (style == Style::Normal) cell_style = top.user ? Style::User : Style::Kernel;
+        } else if (one.column == Column::Command) {
+            text = command_text(row, static_cast<std::size_t>(one.width));
         } else {
             text = cell_text(context, row, one.column);
+            const bool idle = one.column == Column::Reason && row.reason->idle;
+            if (idle && style == Style::Normal) cell_style = Style::Dim;
         }
         if (column_info(one.column).left)
             canvas.put(x, y, text, cell_style, one.width);
@@ -163,7 +164,7 @@ void TableView::draw_row(Canvas& canvas, int y, const TableContext& context, con
 void TableView::draw(Canvas& canvas, Area area, const TableContext& context,
                      const RowOptions& options, bool focused) {
     if (area.height <= 0) return;
-    const std::vector<PlacedColumn> placed = place_columns(canvas.width(), rows_);
+    const std::vector<PlacedColumn> placed = place_columns(options.view, canvas.width(), rows_);
     canvas.clear_row(area.y, Style::Title);
     int x = 0;
     for (const PlacedColumn& one : placed) {
@@ -183,7 +184,8 @@ void TableView::draw(Canvas& canvas, Area area, const TableContext& context,
     for (std::size_t i = 0; i < page_ && first_ + i < rows_.size(); ++i) {
         const int y = area.y + 1 + static_cast<int>(i);
         const Row& row = rows_[first_ + i];
-        Style style = row.task->exited() ? Style::Dim : Style::Normal;
+        Style style =
+            options.view == View::Tasks && row.task->exited() ? Style::Dim : Style::Normal;
         if (first_ + i == index_) {
             style = focused ? Style::Selected : Style::SelectedDim;
             canvas.clear_row(y, style);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The table of tasks: its rows, which of them is selected, which are in sight.
-// Part of the live screen.
+// A table of one view: its rows, which of them is selected, which are in sight.
+// The same for every view: what differs is in columns.h. Part of the live
+// screen.
 #pragma once
 
 #include <optional>
@@ -28,12 +29,12 @@ struct PlacedColumn {
 
 /// Which columns fit in `width`: those that tell least go first. Pids and
 /// commands get the room that the rows need.
-std::vector<PlacedColumn> place_columns(int width, std::span<const Row> rows);
+std::vector<PlacedColumn> place_columns(View view, int width, std::span<const Row> rows);
 
 class TableView {
 public:
     /// Takes the rows of a new snapshot or of new options. The selection stays
-    /// with its task; while nothing was selected, with the first row.
+    /// with its row; while nothing was selected, with the first row.
     void update(const TableContext& context, const RowOptions& options);
 
     /// Titles, and rows below them.
@@ -47,10 +48,10 @@ public:
     /// it or behind it. False where there is none.
     bool search(const TableContext& context, std::string_view word, bool behind);
 
-    /// The selected task, nullptr when no row is shown. Valid until update().
-    [[nodiscard]] const Task* selected() const;
+    /// The selected row, nullptr when none is shown. Valid until update().
+    [[nodiscard]] const Row* selected() const;
 
-    /// Holds on to the selected task, also when it is in the first row.
+    /// Holds on to the selected row, also when it is the first one.
     void pin();
 
     [[nodiscard]] std::span<const Row> rows() const { return rows_; }
@@ -61,10 +62,10 @@ private:
                   const std::vector<PlacedColumn>& placed, Style style);
 
     std::vector<Row> rows_;
-    std::size_t index_ = 0;            // of the selected row
-    std::optional<TaskId> selection_;  // nothing: the first row, whichever it is
-    std::size_t first_ = 0;            // row at the top
-    std::size_t page_ = 1;             // rows in sight at the last draw
+    std::size_t index_ = 0;           // of the selected row
+    std::optional<RowId> selection_;  // nothing: the first row, whichever it is
+    std::size_t first_ = 0;           // row at the top
+    std::size_t page_ = 1;            // rows in sight at the last draw
 };
 
 }  // namespace lattop

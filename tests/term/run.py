@@ -41,7 +41,8 @@ class Terminal:
         Terminal.count += 1
         self.socket = os.path.join(folder, f"tmux{Terminal.count}")
         env = {k: v for k, v in os.environ.items() if k not in ("TMUX", "NO_COLOR", "LC_ALL")}
-        self.env = env | {"LANG": "C.UTF-8", "TERM": "screen-256color", "PS1": PROMPT, "ENV": ""}
+        self.env = env | {"LANG": "C.UTF-8", "TERM": "screen-256color", "PS1": PROMPT, "ENV": "",
+                           "XDG_CONFIG_HOME": folder}
         self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(size[0]), "-y", str(size[1]), "sh", "-i")
         self.tmux("set-option", "-g", "status", "off")
         self.resize(*size)
@@ -181,9 +182,9 @@ def keys_act_at_once(setup):
     terminal.type("1201")
     terminal.keys("Enter", "Enter")
     terminal.wait("1201 db-worker/1 (process 1200)", "futex_wait_queue+0x10")
-    terminal.keys("Tab", "Down")
+    terminal.keys("Enter", "Down")
     terminal.wait("ext4_file_read_iter")
-    terminal.keys("Escape")
+    terminal.keys("Escape", "Escape")
     terminal.wait("F10Quit", gone=["SHARE"])
     terminal.keys("F6", "Home", "Down", "Enter")
     terminal.wait("Sorted by USER")
@@ -208,6 +209,80 @@ def keys_act_at_once(setup):
     terminal.wait("saved snapshots cannot be reset")
     terminal.keys("q")
     lattop.check_restored()
+
+
+@test
+def digits_and_tab_choose_the_view(setup):
+    lattop = Lattop(setup)
+    terminal = lattop.terminal
+    terminal.keys("2")
+    terminal.wait("Processes: 7 shown", "TASKS", "WAIT")
+    terminal.keys("3")
+    terminal.wait("Stacks: 6 shown", "disk read", "futex")
+    terminal.keys("Tab")
+    terminal.wait("Reasons: 6 shown", "epoll")
+    terminal.keys("Tab")
+    terminal.wait("Tasks: 9 of 9 shown")
+    terminal.keys("BTab")
+    terminal.wait("Reasons: 6 shown")
+    terminal.keys("1")
+    terminal.wait("Tasks: 9 of 9 shown", "nginx")
+    terminal.keys("q")
+    lattop.check_restored()
+
+
+@test
+def the_pane_of_a_reason_shows_its_stacks_and_tasks(setup):
+    lattop = Lattop(setup, size=(100, 50))
+    terminal = lattop.terminal
+    terminal.keys("4", "/")
+    terminal.type("futex")
+    terminal.keys("Enter", "Enter")
+    terminal.wait("Reason futex: blocked", "of 3 tasks", "futex_wait_queue+0x10", "says reasons.conf:")
+    terminal.keys("Enter", "NPage", "NPage")
+    terminal.wait("tasks", "1202 S db-worker/2")
+    terminal.keys("Escape", "Escape")
+    terminal.wait("Reasons: 6 shown", gone=["SHARE"])
+    terminal.keys("q")
+    lattop.check_restored()
+
+
+@test
+def waits_for_work_are_hidden_and_figures_are_of_the_interval_at_a_key(setup):
+    lattop = Lattop(setup)
+    terminal = lattop.terminal
+    terminal.keys("i")
+    terminal.wait("no waits for work", "dbserver", gone=["nginx", "kworker"])
+    terminal.keys("i")
+    terminal.wait("nginx", gone=["no waits for work"])
+    terminal.keys("a")
+    terminal.wait("of the last 2.00s alone", "1.99s")
+    terminal.keys("a", "o")
+    terminal.wait("only active", "nginx", gone=["evil", "of the last"])
+    terminal.keys("o", "X", "I")
+    terminal.wait("inverted", "no exited", gone=["brief", "only active"])
+    terminal.keys("q")
+    lattop.check_restored()
+
+
+@test
+def the_users_reasons_go_before_lattops_own(setup):
+    folder = os.path.join(setup.folder, "config")
+    os.makedirs(os.path.join(folder, "lattop"))
+    path = os.path.join(folder, "lattop", "reasons.conf")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("my database: futex_*\n")
+    lattop = Lattop(setup, variables=f"XDG_CONFIG_HOME={folder}")
+    lattop.terminal.keys("4")
+    lattop.terminal.wait("my database", gone=["futex   "])
+    lattop.terminal.keys("q")
+    lattop.check_restored()
+    with open(path, "a", encoding="utf-8") as file:
+        file.write("futex futex_*\n")
+    command = [setup.lattop, "--source", setup.records, "-b", "-n", "1"]
+    done = subprocess.run(command, env=os.environ | {"XDG_CONFIG_HOME": folder}, capture_output=True, text=True, check=False)
+    if done.returncode != 1 or f"{path}:2: 'futex futex_*' is not understood" not in done.stderr:
+        raise Failure(f"{done.returncode} {done.stderr!r}")
 
 
 @test

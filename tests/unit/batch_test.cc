@@ -20,7 +20,7 @@ struct Run {
     /// What it prints; the reader goes after `writes` writes.
     std::string go(const Options& options, int writes = 1000) {
         std::string printed;
-        run_batch(options, {source, stacks, users, clock, learning}, Charset::Utf8,
+        run_batch(options, {source, stacks, users, clock, learning, reasons}, Charset::Utf8,
                   [&](std::string_view text) {
                       printed += text;
                       return --writes > 0;
@@ -33,6 +33,7 @@ struct Run {
     SampleStacks stacks;
     SampleUsers users;
     FakeLearning learning;
+    Reasons reasons;
 };
 
 Options batch(std::uint64_t refreshes) {
@@ -90,6 +91,7 @@ TEST_CASE("every key of the promise is there, with its type") {
                 CHECK(trace.at(key).is_number_unsigned());
             CHECK(trace.at("hist_log2_ns").is_array());
             CHECK(trace.at("reason").is_string());
+            CHECK(trace.at("idle").is_boolean());
             CHECK(trace.at("complete").is_boolean());
             for (const Json& frame : trace.at("kernel"))
                 CHECK((frame.at("sym").is_string() && frame.at("off").is_number_unsigned()));
@@ -142,8 +144,8 @@ TEST_CASE("an inlined function is a frame of its own, before the one it is in") 
         printed = text;
         return true;
     };
-    run_batch(options, {run.source, stacks, run.users, run.clock, run.learning}, Charset::Utf8,
-              print);
+    run_batch(options, {run.source, stacks, run.users, run.clock, run.learning, run.reasons},
+              Charset::Utf8, print);
     const Json user = Json::parse(printed).at("tasks").at(0).at("traces").at(0).at("user");
     REQUIRE(user.size() == 2);
     CHECK(user[0].at("sym") == "inner()");
@@ -154,8 +156,8 @@ TEST_CASE("an inlined function is a frame of its own, before the one it is in") 
     CHECK(user[1].at("inlined") == false);
     CHECK(user[1].at("line") == 9);
     options.json = false;
-    run_batch(options, {run.source, stacks, run.users, run.clock, run.learning}, Charset::Utf8,
-              print);
+    run_batch(options, {run.source, stacks, run.users, run.clock, run.learning, run.reasons},
+              Charset::Utf8, print);
     CHECK_THAT(printed, has_text("inner (inlined) server b.h:3 < outer+0x7 server a.cc:9"));
 }
 
@@ -197,8 +199,8 @@ TEST_CASE("loss counters are summed by what was lost, and named") {
     });
     Run run;
     std::string printed;
-    run_batch(json(1), {source, run.stacks, run.users, run.clock, run.learning}, Charset::Utf8,
-              [&](std::string_view text) {
+    run_batch(json(1), {source, run.stacks, run.users, run.clock, run.learning, run.reasons},
+              Charset::Utf8, [&](std::string_view text) {
                   printed = text;
                   return true;
               });

@@ -25,7 +25,7 @@ struct Run {
           terminal(clock, std::move(script)) {}
 
     void go(const Options& options = {}) {
-        run_live(options, {source, stacks, users, clock, learning}, terminal);
+        run_live(options, {source, stacks, users, clock, learning, reasons}, terminal);
     }
 
     FakeClock clock;
@@ -33,6 +33,7 @@ struct Run {
     SampleStacks stacks;
     SampleUsers users;
     FakeLearning learning;
+    Reasons reasons;
     FakeTerminal terminal;
 };
 
@@ -208,7 +209,8 @@ TEST_CASE("an error of the source reaches the caller") {
         return sample_machine(1).snapshot();
     });
     CHECK_THROWS_WITH(
-        run_live({}, {broken, run.stacks, run.users, run.clock, run.learning}, run.terminal),
+        run_live({}, {broken, run.stacks, run.users, run.clock, run.learning, run.reasons},
+                 run.terminal),
         "the module has gone");
 }
 

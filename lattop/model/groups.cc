@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See groups.h.
+//
+// A sleep belongs to one row by its task's process, its trace or its reason. A
+// first pass adds up rows; what a process blocked in most is its most costly
+// trace over all its tasks, so the sums of (row, trace) pairs are kept beside.
+#include "lattop/model/groups.h"
+
+#include <algorithm>
+#include <functional>
+#include <unordered_map>
+
+#include "lattop/model/percentile.h"
+
+namespace lattop {
+namespace {
+
+constexpr double kHalf = 0.50;
+constexpr double kMost = 0.99;
+
+/// One task's sleeps in one trace. A record without stacks has an entry of
+/// its own making, so that totals are whole.
+struct Member {
+    const Task& task;
+    const Entry* entry;
+    const Reason& reason;
+};
+
+RowId id_in(const Snapshot& snapshot, View view, const Member& member) {
+    RowId id;
+    switch (view) {
+        case View::Processes:
+            id.task = {member.task.tgid == 0 ? member.task.kind : std::uint32_t{LT_KIND_TASK}, 0,
+                       member.task.tgid, 0};
+            break;
+        case View::Stacks: {
+            const Trace* trace =
+                member.entry == nullptr ? nullptr : snapshot.trace_of(*member.entry);
+            id.trace = trace == nullptr ? 0 : trace->id;
+            break;
+        }
+        default:
+            id.reason = member.reason.name;
+            id.idle = member.reason.idle;
+            break;
+    }
+    return id;
+}
+
+struct HashRowId {
+    std::size_t operator()(const RowId& id) const {
+        constexpr std::uint64_t kMixer = 0x9e3779b97f4a7c15U;
+        const std::size_t hash = HashTaskId{}(id.task) * kMixer + id.trace;
+        return hash * kMixer + std::hash<std::string>{}(id.reason) + (id.idle ? 1U : 0U);
+    }
+};
+
+/// Calls `use` for every member that the options let through.
+template <typename Use>
+void for_each_member(const TableContext& context, const RowOptions& options, const Use& use) {
+    static const Reason no_stacks{"[other]", false, ""};
+    const Snapshot& snapshot = context.model.snapshot();
+    for (const Task& task : snapshot.tasks) {
+        if (!task_shown(context.model, task, options)) continue;
+        const auto entries = snapshot.entries_of(task);
+        if (entries.empty() && task.blocked_ns != 0 &&
+            filter_matches(context, task, nullptr, no_stacks, options.filter))
+            use(Member{task, nullptr, no_stacks});
+        for (const Entry& entry : entries) {
+            const Reason& reason = context.reasons.of(snapshot, task, entry, context.stacks);
+            if (options.hide_idle && reason.idle) continue;
+            if (filter_matches(context, task, &entry, reason, options.filter))
+                use(Member{task, &entry, reason});
+        }
+    }
+}
+
+/// The sleeps of a member: its entry, or what the record says of all.
+Entry sleeps_of(const Member& member) {
+    if (member.entry != nullptr) return *member.entry;
+    Entry all;
+    all.exec_id = member.task.exec_id;
+    all.flags = member.task.asleep() ? LT_E_ONGOING : 0;
+    all.blocked_ns = member.task.blocked_ns;
+    all.ongoing_ns = member.task.ongoing_ns;
+    all.max_ns = member.task.max_ns;
+    all.sleeps = member.task.sleeps;
+    return all;
+}
+
+/// A row in the making.
+struct Group {
+    Row row;
+    Histogram hist{};
+    Histogram delta_hist{};
+    const Task* last = nullptr;  // the task counted last: its sleeps come in a row
+    std::uint64_t of_last = 0;   // its blocked time in this row
+    std::uint64_t of_most = 0;   // that of row.task
+    bool last_asleep = false;
+    bool unknown = false;  // a figure at the start of the interval is not known
+    std::unordered_map<TraceIndex, std::uint64_t> traces;  // blocked time
+    std::uint64_t of_trace = 0;                            // of the most costly one so far
+};
+
+void count_task(Group& group, const Member& member, const Model& model, View view) {
+    if (group.last == &member.task) return;
+    group.last = &member.task;
+    group.of_last = 0;
+    group.last_asleep = false;
+    group.row.tasks += 1;
+    if (view != View::Processes) return;
+    group.row.total.runq_ns += member.task.runq_ns;
+    if (const auto& delta = model.delta(member.task)) {
+        if (!group.row.delta) group.row.delta.emplace();
+        group.row.delta->runq_ns += delta->runq_ns;
+    }
+}
+
+/// The task and the stack that the row is named by: those that cost most.
+void name_row(Group& group, const Member& member, const Entry& sleeps, View view) {
+    Row& row = group.row;
+    group.of_last += sleeps.blocked_ns;
+    // A process is named by its leader where that is here.
+    const bool leader = view == View::Processes && member.task.pid == member.task.tgid;
+    const bool has_leader =
+        view == View::Processes && row.task != nullptr && row.task->pid == row.task->tgid;
+    if (row.task == nullptr || leader || (!has_leader && group.of_last > group.of_most)) {
+        row.task = &member.task;
+        group.of_most = group.of_last;
+    }
+    if (member.entry == nullptr) {
+        if (row.reason == nullptr) row.reason = &member.reason;
+        return;
+    }
+    const std::uint64_t of_trace = group.traces[member.entry->trace] += sleeps.blocked_ns;
+    if (row.entry != nullptr && of_trace <= group.of_trace) return;
+    group.of_trace = of_trace;
+    row.entry = member.entry;
+    row.slept = &member.task;
+    row.reason = &member.reason;
+}
+
+void add_figures(Group& group, const Member& member, const Entry& sleeps, const Model& model) {
+    Row& row = group.row;
+    row.total.blocked_ns += sleeps.blocked_ns;
+    row.total.sleeps += sleeps.sleeps;
+    row.ongoing_ns = std::max(row.ongoing_ns, sleeps.ongoing_ns);
+    row.max_ns = std::max(row.max_ns, sleeps.max_ns);
+    if ((sleeps.flags & LT_E_ONGOING) != 0 && !group.last_asleep) {
+        group.last_asleep = true;
+        row.asleep += 1;
+    }
+    add_histogram(group.hist, sleeps.hist);
+    if (member.entry == nullptr || stands_for_exited(member.task)) return;
+    const auto& delta = model.delta(*member.entry);
+    if (!delta) {
+        group.unknown = true;
+        return;
+    }
+    if (!row.delta) row.delta.emplace();
+    row.delta->blocked_ns += delta->blocked_ns;
+    row.delta->sleeps += delta->sleeps;
+    add_histogram(group.delta_hist, delta->hist);
+}
+
+void finish(Group& group) {
+    Row& row = group.row;
+    row.total.p50_ns = percentile_bound(group.hist, kHalf, row.max_ns);
+    row.total.p99_ns = percentile_bound(group.hist, kMost, row.max_ns);
+    if (group.unknown) row.delta.reset();
+    if (!row.delta) return;
+    row.delta->p50_ns = percentile_bound(group.delta_hist, kHalf, row.max_ns);
+    row.delta->p99_ns = percentile_bound(group.delta_hist, kMost, row.max_ns);
+}
+
+}  // namespace
+
+std::vector<Row> group_rows(const TableContext& context, const RowOptions& options) {
+    const Model& model = context.model;
+    std::unordered_map<RowId, std::size_t, HashRowId> index;
+    std::vector<Group> groups;
+    for_each_member(context, options, [&](const Member& member) {
+        const RowId id = id_in(model.snapshot(), options.view, member);
+        const auto [found, added] = index.try_emplace(id, groups.size());
+        if (added) {
+            groups.emplace_back();
+            groups.back().row.id = id;
+            groups.back().row.tasks = 0;
+        }
+        Group& group = groups[found->second];
+        const Entry sleeps = sleeps_of(member);
+        count_task(group, member, model, options.view);
+        name_row(group, member, sleeps, options.view);
+        add_figures(group, member, sleeps, model);
+    });
+    std::vector<Row> rows;
+    rows.reserve(groups.size());
+    for (Group& group : groups) {
+        finish(group);
+        rows.push_back(std::move(group.row));
+    }
+    return rows;
+}
+
+std::vector<StackSum> stacks_of_row(const TableContext& context, const RowOptions& options,
+                                    const RowId& id) {
+    const Snapshot& snapshot = context.model.snapshot();
+    struct Building {
+        StackSum stack;
+        const Task* last = nullptr;
+        std::uint64_t of_most = 0;
+    };
+    std::unordered_map<TraceIndex, Building> traces;
+    for_each_member(context, options, [&](const Member& member) {
+        if (id_in(snapshot, options.view, member) != id) return;
+        const Entry sleeps = sleeps_of(member);
+        Building& building = traces[sleeps.trace];
+        Entry& sum = building.stack.sum;
+        if (building.stack.task == nullptr || sleeps.blocked_ns > building.of_most) {
+            building.of_most = sleeps.blocked_ns;
+            building.stack.task = &member.task;
+            sum.trace = sleeps.trace;
+            sum.exec_id = sleeps.exec_id;
+        }
+        if (building.last != &member.task) ++building.stack.tasks;
+        building.last = &member.task;
+        sum.flags |= sleeps.flags;
+        sum.blocked_ns += sleeps.blocked_ns;
+        sum.sleeps += sleeps.sleeps;
+        sum.ongoing_ns = std::max(sum.ongoing_ns, sleeps.ongoing_ns);
+        sum.max_ns = std::max(sum.max_ns, sleeps.max_ns);
+        add_histogram(sum.hist, sleeps.hist);
+    });
+    std::vector<StackSum> stacks;
+    for (auto& [trace, building] : traces)
+        stacks.push_back(std::move(building.stack));
+    std::ranges::sort(stacks, [](const StackSum& a, const StackSum& b) {
+        if (a.sum.blocked_ns != b.sum.blocked_ns) return a.sum.blocked_ns > b.sum.blocked_ns;
+        return a.sum.trace < b.sum.trace;
+    });
+    return stacks;
+}
+
+std::vector<TaskShare> tasks_of_row(const TableContext& context, const RowOptions& options,
+                                    const RowId& id) {
+    std::vector<TaskShare> tasks;
+    for_each_member(context, options, [&](const Member& member) {
+        if (id_in(context.model.snapshot(), options.view, member) != id) return;
+        if (tasks.empty() || tasks.back().task != &member.task) tasks.push_back({&member.task, 0});
+        tasks.back().blocked_ns += sleeps_of(member).blocked_ns;
+    });
+    std::ranges::stable_sort(tasks, std::ranges::greater{}, &TaskShare::blocked_ns);
+    return tasks;
+}
+
+}  // namespace lattop

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Rows that stand for many tasks: sums over the sleeps of processes, of call
+// stacks, of reasons. Called by make_rows(); the pane asks for the stacks
+// behind one row.
+//
+// Cost: one pass over the tasks' stacks, a look-up in a hash or two for each.
+#pragma once
+
+#include <vector>
+
+#include "lattop/model/rows.h"
+
+namespace lattop {
+
+/// The rows of a view other than tasks, in no order.
+std::vector<Row> group_rows(const TableContext& context, const RowOptions& options);
+
+/// The sleeps in one stack, of all tasks of a row.
+struct StackSum {
+    const Task* task = nullptr;  ///< the one that it cost most
+    Entry sum{};                 ///< added up; trace and exec_id are that task's
+    std::uint64_t tasks = 0;
+};
+
+/// The stacks behind a row of such a view, most blocked time first.
+std::vector<StackSum> stacks_of_row(const TableContext& context, const RowOptions& options,
+                                    const RowId& id);
+
+/// The tasks behind it, most blocked time in it first, with that time.
+struct TaskShare {
+    const Task* task = nullptr;
+    std::uint64_t blocked_ns = 0;
+};
+std::vector<TaskShare> tasks_of_row(const TableContext& context, const RowOptions& options,
+                                    const RowId& id);
+
+}  // namespace lattop

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See reasons.h.
+#include "lattop/reasons/reasons.h"
+
+#include "lattop/model/frames.h"
+#include "lattop/model/kernel_stack.h"
+#include "lattop/reasons/load.h"
+
+namespace lattop {
+namespace {
+
+/// More traces than a module with its largest limits in use has on a machine;
+/// 100 bytes each.
+constexpr std::size_t kMaxTraces = std::size_t{1} << 18;
+constexpr std::size_t kMaxStacks = std::size_t{1} << 17;
+
+std::vector<std::string_view> kernel_functions(const Snapshot& snapshot, const Trace& trace) {
+    std::vector<std::string_view> names;
+    for (const KernelFrame& frame : snapshot.kernel_frames(trace))
+        names.push_back(plain_name(frame.symbol.name));
+    return names;
+}
+
+/// Innermost first, functions that were inlined before those they are in.
+std::vector<std::string> user_functions(const UserStack& stack) {
+    std::vector<std::string> names;
+    for (const UserFramePtr& frame : stack.frames) {
+        for (const InlinedFrame& inlined : frame->inlined)
+            names.push_back(without_parameters(inlined.symbol));
+        names.push_back(without_parameters(frame->symbol));
+    }
+    return names;
+}
+
+}  // namespace
+
+Reasons::Reasons() : Reasons(built_in_reasons()) {}
+
+Reasons::Reasons(ReasonTable table)
+    : table_(std::move(table)), traces_(kMaxTraces), stacks_(kMaxStacks) {}
+
+const Reason& Reasons::function_name(const Snapshot& snapshot, const Trace& trace) {
+    const auto kernel = snapshot.kernel_frames(trace);
+    const auto telling = telling_frame(kernel);
+    if (!telling) return other_;
+    std::string name(plain_name(kernel[*telling].symbol.name));
+    const auto [found, added] = functions_.try_emplace(name);
+    if (added) found->second.name = std::move(name);
+    return found->second;
+}
+
+const Reasons::ByKernel& Reasons::by_kernel(const Snapshot& snapshot, const Trace& trace) {
+    if (const ByKernel* known = traces_.find(trace.id)) return *known;
+    const FunctionStack stack{kernel_functions(snapshot, trace), {}};
+    const Reason* decided = table_.decide(stack);
+    if (decided == nullptr) decided = &function_name(snapshot, trace);
+    return traces_.put(trace.id, {decided, table_.asks_for_user(stack.kernel)});
+}
+
+const Reason& Reasons::by_user(const Snapshot& snapshot, const Trace& trace, const StackId& id,
+                               const UserStack& names) {
+    if (const ByUser* known = stacks_.find(id); known != nullptr && known->names == names.frames)
+        return *known->reason;
+    const std::vector<std::string> functions = user_functions(names);
+    const FunctionStack stack{kernel_functions(snapshot, trace),
+                              {functions.begin(), functions.end()}};
+    const Reason* decided = table_.decide(stack);
+    if (decided == nullptr) decided = &function_name(snapshot, trace);
+    return *stacks_.put(id, {names.frames, decided}).reason;
+}
+
+const Reason& Reasons::of(const Snapshot& snapshot, const Task& task, const Entry& entry,
+                          const UserStacks& stacks) {
+    const Trace* trace = snapshot.trace_of(entry);
+    if (trace == nullptr) return other_;
+    const ByKernel& known = by_kernel(snapshot, *trace);
+    if (!known.asks_for_user || trace->nr_user == 0) return *known.reason;
+    const StackId id = stack_id(snapshot, task, entry);
+    const UserStack* names = stacks.find(id);
+    return names == nullptr ? *known.reason : by_user(snapshot, *trace, id, *names);
+}
+
+const Reason& Reasons::of_worst(const Snapshot& snapshot, const Task& task,
+                                const UserStacks& stacks) {
+    const auto entries = snapshot.entries_of(task);
+    return entries.empty() ? none_ : of(snapshot, task, entries.front(), stacks);
+}
+
+}  // namespace lattop

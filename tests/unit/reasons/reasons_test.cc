@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lattop/reasons/reasons.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "lattop/model/kernel_stack.h"
+#include "lattop/reasons/load.h"
+#include "lattop/source/error.h"
+#include "tests/unit/support/catch.h"
+#include "tests/unit/support/sample.h"
+
+namespace lattop::test {
+namespace {
+
+/// Names for every stack, which a test may change.
+class NamedStacks final : public UserStacks {
+public:
+    void want(const Snapshot& /*snapshot*/) override {}
+    bool collect() override { return false; }
+    void want_live(const Task& /*task*/) override {}
+    [[nodiscard]] int ready_fd() const override { return -1; }
+    [[nodiscard]] const UserStack* find(const StackId& /*id*/) const override {
+        return stack.frames.empty() ? nullptr : &stack;
+    }
+    [[nodiscard]] const LiveNames* find_live(const Task& /*task*/) const override {
+        return nullptr;
+    }
+    void name(std::vector<std::string> functions) {
+        stack.frames.clear();
+        for (const std::string& function : functions) {
+            UserFrame frame;
+            frame.symbol = function;
+            stack.frames.push_back(std::make_shared<const UserFrame>(frame));
+        }
+    }
+
+    UserStack stack;
+};
+
+std::vector<std::string_view> split(std::string_view text, std::string_view separator) {
+    std::vector<std::string_view> parts;
+    for (;;) {
+        const std::size_t at = text.find(separator);
+        parts.push_back(text.substr(0, at));
+        if (at == std::string_view::npos) return parts;
+        text.remove_prefix(at + separator.size());
+    }
+}
+
+}  // namespace
+
+TEST_CASE("stacks recorded on four kernels have the reason they were made for") {
+    const ReasonTable table = built_in_reasons();
+    std::ifstream file(LATTOP_TEST_REASONS "/recorded-waits.txt");
+    std::size_t checked = 0;
+    for (std::string line; std::getline(file, line);) {
+        if (line.starts_with('#')) continue;
+        const auto fields = split(line, "\t");
+        REQUIRE(fields.size() == 3);
+        FunctionStack stack;
+        for (const std::string_view name : split(fields[2], " < "))
+            stack.kernel.push_back(plain_name(name));
+        const Reason* reason = table.decide(stack);
+        INFO(line);
+        REQUIRE(reason != nullptr);
+        CHECK(reason->name + (reason->idle ? "*" : "") == fields[1]);
+        ++checked;
+    }
+    CHECK(checked > 130);
+}
+
+TEST_CASE("what a trace cannot show on every machine has its reason by the names of kernels") {
+    struct Case {
+        std::vector<std::string_view> kernel;
+        const char* reason;
+        std::vector<std::string_view> user = {};
+    };
+    const std::vector<Case> cases = {
+        {{"schedule", "__mutex_lock", "ext4_readdir"}, "kernel mutex"},
+        {{"schedule", "rwsem_down_read_slowpath", "do_user_addr_fault"}, "mmap lock"},
+        {{"schedule", "rwsem_down_write_slowpath", "ext4_truncate"}, "kernel rwsem"},
+        {{"schedule_rtlock", "rtlock_slowlock_locked", "rt_spin_lock"}, "kernel spin"},
+        {{"io_schedule", "folio_wait_bit_common", "__lock_page_or_retry", "do_swap_page"}, "swap"},
+        {{"schedule", "reclaim_throttle", "shrink_node", "try_to_free_pages"}, "reclaim"},
+        {{"schedule", "rpc_wait_bit_killable", "__rpc_execute", "nfs_file_fsync"}, "NFS"},
+        {{"schedule", "request_wait_answer", "fuse_file_read_iter"}, "fuse"},
+        {{"schedule", "balance_dirty_pages", "ext4_file_write_iter"}, "dirty pages"},
+        {{"schedule", "process_one_work", "worker_thread", "kthread"}, "kernel work"},
+        {{"schedule", "some_new_thread", "kthread"}, "kernel thread"},
+        {{"futex_wait_queue", "do_futex"}, "condition", {"", "pthread_cond_wait", "main"}},
+        {{"futex_wait_queue", "do_futex"}, "mutex", {"", "pthread_mutex_lock", "main"}},
+        {{"futex_wait_queue", "do_futex"}, "malloc lock", {"", "malloc", "main"}},
+        {{"futex_wait_queue", "do_futex"}, "semaphore", {"sem_wait", "main"}},
+        {{"futex_wait_queue", "do_futex"}, "job queue", {"runtime.futex", "runtime.stopm"}},
+        {{"do_sys_poll"}, "database", {"poll", "PQgetResult", "main"}},
+        {{"do_sys_poll"}, "DNS reply", {"poll", "getaddrinfo"}},
+    };
+    const ReasonTable table = built_in_reasons();
+    for (const Case& one : cases) {
+        const Reason* reason = table.decide({one.kernel, one.user});
+        INFO(one.reason);
+        REQUIRE(reason != nullptr);
+        CHECK(reason->name == one.reason);
+    }
+}
+
+TEST_CASE("where no line decides, the telling function is the reason") {
+    SnapshotBuilder builder;
+    const auto trace = builder.add_trace({.kernel = {"schedule", "frobnicate.isra.0"}});
+    const auto empty = builder.add_trace({.id = 2});
+    builder.add_task({.entries = {{.trace = trace}, {.trace = empty}, {}}});
+    builder.add_task({.pid = 2});
+    const Snapshot snapshot = builder.snapshot();
+    const NamedStacks stacks;
+    Reasons reasons;
+    const Task& task = snapshot.tasks.at(0);
+    const auto name = [&](std::size_t entry) {
+        return reasons.of(snapshot, task, snapshot.entries.at(entry), stacks).name;
+    };
+    CHECK(name(0) == "frobnicate");
+    CHECK(name(0) == "frobnicate");
+    CHECK(name(1) == "[other]");
+    CHECK(name(2) == "[other]");
+    CHECK(reasons.of_worst(snapshot, snapshot.tasks.at(1), stacks).name.empty());
+}
+
+TEST_CASE("names that come later change what depends on them") {
+    SnapshotBuilder builder;
+    const auto trace = builder.add_trace(
+        {.kernel = {"schedule", "futex_wait_queue", "do_futex"}, .user = {0x10, 0x20}});
+    builder.add_task({.entries = {{.trace = trace}}});
+    const Snapshot snapshot = builder.snapshot();
+    NamedStacks stacks;
+    Reasons reasons;
+    const auto name = [&] { return reasons.of_worst(snapshot, snapshot.tasks.at(0), stacks).name; };
+    CHECK(name() == "futex");
+    stacks.name({"x", "pthread_cond_wait(pthread_cond_t*)"});
+    CHECK(name() == "condition");
+    CHECK(name() == "condition");
+    stacks.name({"x", "pthread_mutex_lock"});
+    CHECK(name() == "mutex");
+    stacks.name({});
+    CHECK(name() == "futex");
+}
+
+TEST_CASE("the user's file is tried before lattop's own") {
+    const auto folder = std::filesystem::temp_directory_path() / "lattop-reasons-test";
+    std::filesystem::create_directories(folder);
+    const std::string path = folder / "reasons.conf";
+    std::ofstream(path) << "my lock: futex_*\n";
+    const ReasonTable table = load_reasons(path);
+    CHECK(table.decide({{"futex_wait"}, {}})->name == "my lock");
+    CHECK(table.decide({{"futex_wait"}, {}})->decided == path + ":1");
+    CHECK(table.decide({{"pipe_read"}, {}})->name == "pipe read");
+
+    std::ofstream(path) << "\nwrong\n";
+    CHECK_THROWS_WITH(load_reasons(path), has_text(path + ":2: 'wrong' is not understood"));
+    std::filesystem::remove_all(folder);
+    CHECK(load_reasons(path).lines() == built_in_reasons().lines());
+    CHECK(load_reasons("").lines() == built_in_reasons().lines());
+    CHECK_THROWS_WITH(load_reasons("/proc"), has_text("cannot read /proc"));
+}
+
+TEST_CASE("the user's file is where the XDG specification has it") {
+    const char* home = std::getenv("HOME");
+    const std::string before = home == nullptr ? "" : home;
+    ::setenv("HOME", "/home/me", 1);
+    ::setenv("XDG_CONFIG_HOME", "/etc/xdg-of-me", 1);
+    CHECK(user_reasons_path() == "/etc/xdg-of-me/lattop/reasons.conf");
+    ::setenv("XDG_CONFIG_HOME", "relative", 1);
+    CHECK(user_reasons_path() == "/home/me/.config/lattop/reasons.conf");
+    ::unsetenv("XDG_CONFIG_HOME");
+    CHECK(user_reasons_path() == "/home/me/.config/lattop/reasons.conf");
+    ::unsetenv("HOME");
+    CHECK(user_reasons_path().empty());
+    if (home != nullptr) ::setenv("HOME", before.c_str(), 1);
+}
+
+}  // namespace lattop::test
