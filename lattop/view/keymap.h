@@ -40,6 +40,10 @@ enum class Command {
     Delay,
     Refresh,
     Reset,
+    StepBack,
+    StepOn,
+    JumpBack,
+    JumpOn,
     Quit,
 };
 
