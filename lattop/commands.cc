@@ -17,8 +17,10 @@
 #include "lattop/daemon.h"
 #include "lattop/source/error.h"
 #include "lattop/stack_command.h"
+#include "lattop/verbs/export.h"
 #include "lattop/verbs/record.h"
 #include "lattop/verbs/replay.h"
+#include "lattop/verbs/report.h"
 
 namespace lattop {
 namespace {
@@ -87,8 +89,10 @@ struct Command {
 
 constexpr auto kCommands = std::to_array<Command>({
     {"daemon", daemon_command},
+    {"export", export_command},
     {"record", record_command},
     {"replay", replay_command},
+    {"report", report_command},
     {"stack", stack_command},
 });
 

@@ -20,6 +20,7 @@ constexpr const char* kFooter =
     "Without -b or --json, lattop opens a live table; h or F1 there lists its keys.\n"
     "Commands, each with a --help:\n"
     "  record -o FILE   keep what happens          replay FILE   the live table over a recording\n"
+    "  report FILE      a recording as text        export FILE   ... as a flame graph and such\n"
     "  daemon           teach the module whole user stacks, and nothing else\n"
     "  stack PID        the user stacks of a process now\n"
     "Exit status: 0 done, 1 failed, 2 wrong usage, 3 the module is not loaded or not usable.\n"
