@@ -38,6 +38,12 @@ Pipe make_pipe() {
     char byte = 0;
     if (::read(go, &byte, 1) != 1) ::_exit(kNotFound);  // lattop gave up
     ::signal(SIGPIPE, SIG_DFL);
+    // What is ignored stays so (nohup); handlers are not for this process.
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+        struct sigaction action {};
+        if (::sigaction(number, nullptr, &action) == 0 && action.sa_handler != SIG_IGN)
+            ::signal(number, SIG_DFL);
+    }
     ::sigprocmask(SIG_SETMASK, &mask, nullptr);
     ::execvp(argv[0], argv);
     const int error = errno;

@@ -17,10 +17,13 @@
 #include "lattop/daemon.h"
 #include "lattop/source/error.h"
 #include "lattop/stack_command.h"
+#include "lattop/verbs/diff.h"
+#include "lattop/verbs/doctor.h"
 #include "lattop/verbs/export.h"
 #include "lattop/verbs/record.h"
 #include "lattop/verbs/replay.h"
 #include "lattop/verbs/report.h"
+#include "lattop/verbs/run.h"
 
 namespace lattop {
 namespace {
@@ -89,10 +92,13 @@ struct Command {
 
 constexpr auto kCommands = std::to_array<Command>({
     {"daemon", daemon_command},
+    {"diff", diff_command},
+    {"doctor", doctor_command},
     {"export", export_command},
     {"record", record_command},
     {"replay", replay_command},
     {"report", report_command},
+    {"run", run_command_verb},
     {"stack", stack_command},
 });
 

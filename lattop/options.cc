@@ -21,6 +21,8 @@ constexpr const char* kFooter =
     "Commands, each with a --help:\n"
     "  record -o FILE   keep what happens          replay FILE   the live table over a recording\n"
     "  report FILE      a recording as text        export FILE   ... as a flame graph and such\n"
+    "  run -- COMMAND   trace one command, with all that it forks\n"
+    "  diff A B         what got slower, by stack  doctor        why something does not work\n"
     "  daemon           teach the module whole user stacks, and nothing else\n"
     "  stack PID        the user stacks of a process now\n"
     "Exit status: 0 done, 1 failed, 2 wrong usage, 3 the module is not loaded or not usable.\n"

@@ -72,7 +72,8 @@ const Format& find_format(const std::string& name) {
 
 /// Replaces what was there: an export is made again at any time.
 void write_file(const std::string& path, std::string_view text) {
-    const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    const UniqueFd fd(
+        ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!fd) throw Error(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
     while (!text.empty()) {
         const ssize_t n = ::write(fd.get(), text.data(), text.size());
