@@ -4,6 +4,7 @@
 // of them is broken by any name: what a format cannot hold is replaced.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -18,6 +19,11 @@ std::string export_folded(std::span<const MergedStack> stacks);
 /// A profile for speedscope (https://www.speedscope.app/file-format-schema.json),
 /// of the kind "sampled": a sample a stack, its weight the nanoseconds blocked.
 std::string export_speedscope(std::span<const MergedStack> stacks, const std::string& title);
+
+/// A profile for pprof (uncompressed profile.proto): sleeps and nanoseconds
+/// blocked of each stack, the reason as a label.
+std::string export_pprof(std::span<const MergedStack> stacks, std::uint64_t begin_realtime_ns,
+                         std::uint64_t duration_ns);
 
 /// RFC 4180, a line a stack: command, reason, blocked_ns, sleeps, max_ns,
 /// tasks, stack (folded).

@@ -35,6 +35,13 @@ std::string speedscope(Profile& profile) {
     return export_speedscope(merge_stacks(profile.snapshot, profile.names()), profile.title);
 }
 
+std::string pprof(Profile& profile) {
+    const Header& header = profile.snapshot.header;
+    const std::uint64_t duration_ns = header.time_ns - header.since_ns;
+    return export_pprof(merge_stacks(profile.snapshot, profile.names()),
+                        profile.realtime_ns - duration_ns, duration_ns);
+}
+
 std::string csv(Profile& profile) {
     return export_csv(merge_stacks(profile.snapshot, profile.names()));
 }
@@ -54,6 +61,7 @@ constexpr auto kFormats = std::to_array<Format>({
     {"folded", folded},
     {"flamegraph", flamegraph},
     {"speedscope", speedscope},
+    {"pprof", pprof},
     {"csv", csv},
     {"json", json},
 });
@@ -94,7 +102,7 @@ int export_command(Arguments::List arguments) {
     Arguments parser("export", "Where tasks blocked, in the formats of other tools.");
     parser.positional("FILE", input, "a recording, or the word live for this machine");
     parser.text("-f,--format", "FORMAT", format_name,
-                "folded, flamegraph (one HTML file), speedscope, csv or json (needed)");
+                "folded, flamegraph (one HTML file), speedscope, pprof, csv or json (needed)");
     parser.text("-o,--output", "FILE", output, "where to (default: standard output)");
     parser.text("--duration", "SECS", duration,
                 "with live: the next so many seconds (default: since load or reset)");

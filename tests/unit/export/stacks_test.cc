@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lattop/export/stacks.h"
 
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "tests/unit/support/catch.h"
@@ -12,6 +14,8 @@ namespace lattop::test {
 namespace {
 
 using Json = nlohmann::json;
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
 
 /// Names that each format has a weakness for.
 const std::vector<std::string> kHostile = {
@@ -179,6 +183,90 @@ TEST_CASE("speedscope: frames, samples and weights fit together, whatever the na
     check(sample_stacks());
     check(hostile_stacks());
     check({});
+}
+
+namespace {
+
+/// A protobuf message read back: fields by number, numbers and bytes.
+struct Fields {
+    std::multimap<unsigned, std::uint64_t> numbers;
+    std::multimap<unsigned, std::string> bytes;
+};
+
+std::uint64_t take_varint(std::string_view& from) {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0;; shift += 7) {
+        const auto byte = static_cast<unsigned char>(from.at(0));
+        from.remove_prefix(1);
+        value |= static_cast<std::uint64_t>(byte & 0x7fU) << shift;
+        if (byte < 0x80) return value;
+    }
+}
+
+Fields read_message(std::string_view from) {
+    Fields fields;
+    while (!from.empty()) {
+        const std::uint64_t tag = take_varint(from);
+        const auto field = static_cast<unsigned>(tag >> 3);
+        if ((tag & 7) == 0) {
+            fields.numbers.emplace(field, take_varint(from));
+        } else {
+            REQUIRE((tag & 7) == 2);
+            const std::uint64_t size = take_varint(from);
+            REQUIRE(size <= from.size());
+            fields.bytes.emplace(field, from.substr(0, size));
+            from.remove_prefix(size);
+        }
+    }
+    return fields;
+}
+
+std::vector<std::uint64_t> read_packed(std::string_view from) {
+    std::vector<std::uint64_t> numbers;
+    while (!from.empty())
+        numbers.push_back(take_varint(from));
+    return numbers;
+}
+
+}  // namespace
+
+TEST_CASE("pprof: ids and strings are in range, and the times add up, whatever the names") {
+    for (const auto& stacks : {sample_stacks(), hostile_stacks(), {}}) {
+        const Fields profile = read_message(export_pprof(stacks, kSecond, 7));
+        std::vector<std::string> strings;
+        for (auto [at, end] = profile.bytes.equal_range(6); at != end; ++at)
+            strings.push_back(at->second);
+        REQUIRE(!strings.empty());
+        CHECK(strings.front().empty());
+        CHECK(profile.numbers.find(9)->second == kSecond);
+        CHECK(profile.numbers.find(10)->second == 7);
+        std::set<std::uint64_t> functions;
+        for (auto [at, end] = profile.bytes.equal_range(5); at != end; ++at) {
+            const Fields function = read_message(at->second);
+            functions.insert(function.numbers.find(1)->second);
+            for (const unsigned text : {2U, 3U, 4U})
+                CHECK(function.numbers.find(text)->second < strings.size());
+        }
+        std::set<std::uint64_t> locations;
+        for (auto [at, end] = profile.bytes.equal_range(4); at != end; ++at) {
+            const Fields location = read_message(at->second);
+            locations.insert(location.numbers.find(1)->second);
+            const Fields line = read_message(location.bytes.find(4)->second);
+            CHECK(functions.contains(line.numbers.find(1)->second));
+        }
+        CHECK(!locations.contains(0));
+        CHECK(profile.bytes.count(2) == stacks.size());
+        std::uint64_t sum = 0;
+        for (auto [at, end] = profile.bytes.equal_range(2); at != end; ++at) {
+            const Fields sample = read_message(at->second);
+            for (const std::uint64_t id : read_packed(sample.bytes.find(1)->second))
+                CHECK(locations.contains(id));
+            const auto values = read_packed(sample.bytes.find(2)->second);
+            REQUIRE(values.size() == profile.bytes.count(1));
+            sum += values[1];
+        }
+        CHECK(sum == total(stacks));
+    }
 }
 
 TEST_CASE("the flame graph's tree adds up") {
