@@ -39,18 +39,26 @@ std::string cost_line(const OwnCost& cost, bool first) {
     return runs || first ? own_cost_text(cost) : "";
 }
 
-std::string refresh(const Options& options, const TableContext& context, const Clock& clock,
+/// Nanoseconds since the epoch: now, or when it was recorded.
+std::uint64_t realtime_of(const World& world) {
+    return world.source.realtime_ns().value_or(world.clock.realtime_ns());
+}
+
+std::string refresh(const Options& options, const TableContext& context, const World& world,
                     Charset charset, const OwnCost& cost, bool first) {
     RowOptions rows;
     rows.sort = options.sort;
     rows.hide_kernel_threads = options.hide_kernel_threads;
     if (options.json)
-        return refresh_json(context, rows, limit_of(options), clock.realtime_ns(), cost.learning);
+        return refresh_json(context, rows, limit_of(options), realtime_of(world), cost.learning);
     TextOptions text;
     text.rows = rows;
     text.limit = limit_of(options);
     text.charset = charset;
-    return refresh_text(context, text, clock.local_time(), cost_line(cost, first));
+    const auto recorded = world.source.realtime_ns();
+    return refresh_text(context, text,
+                        recorded ? local_time_at(*recorded) : world.clock.local_time(),
+                        cost_line(cost, first));
 }
 
 }  // namespace
@@ -65,11 +73,12 @@ void run_batch(const Options& options, World world, Charset charset, const Outpu
         model.update(world.source.take(query, Moment::Next), query);
         world.stacks.want(model.snapshot());
         world.stacks.collect();
-        std::string text = refresh(options, context, world.clock, charset,
+        std::string text = refresh(options, context, world, charset,
                                    meter.measure(model.snapshot().header), n == 1);
         const bool last = n == options.refreshes || !world.source.more();
         if (!last && !options.json) text += '\n';
         if (!output(text) || last) return;
+        if (!world.source.live()) continue;  // it waited while it was recorded
         // From start to start, so that a slow refresh does not shift the rest;
         // one slower than the delay is not caught up with.
         next = std::max(next + options.delay, world.clock.now());

@@ -31,9 +31,13 @@ std::uint64_t SystemClock::cpu_ns() const {
 }
 
 std::string SystemClock::local_time() const {
-    const std::time_t now = std::time(nullptr);
+    return local_time_at(realtime_ns());
+}
+
+std::string local_time_at(std::uint64_t realtime_ns) {
+    const auto time = static_cast<std::time_t>(realtime_ns / 1'000'000'000);
     std::tm local{};
-    ::localtime_r(&now, &local);
+    ::localtime_r(&time, &local);
     return fmt::format("{:02}:{:02}:{:02}", local.tm_hour, local.tm_min, local.tm_sec);
 }
 

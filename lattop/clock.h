@@ -40,4 +40,7 @@ public:
     [[nodiscard]] std::string local_time() const override;
 };
 
+/// The same for another moment, in nanoseconds since the epoch.
+std::string local_time_at(std::uint64_t realtime_ns);
+
 }  // namespace lattop

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
@@ -15,11 +17,18 @@
 #include "lattop/daemon.h"
 #include "lattop/source/error.h"
 #include "lattop/stack_command.h"
+#include "lattop/verbs/diff.h"
+#include "lattop/verbs/doctor.h"
+#include "lattop/verbs/export.h"
+#include "lattop/verbs/record.h"
+#include "lattop/verbs/replay.h"
+#include "lattop/verbs/report.h"
+#include "lattop/verbs/run.h"
 
 namespace lattop {
 namespace {
 
-using Arguments = std::span<const char* const>;
+using ArgumentList = std::span<const char* const>;
 
 constexpr const char* kDaemonUsage =
     "Usage: lattop daemon [--once] [--verbose]\n"
@@ -37,12 +46,12 @@ bool wants_help(std::string_view argument) {
     return argument == "-h" || argument == "--help";
 }
 
-void daemon_command(Arguments arguments) {
+int daemon_command(ArgumentList arguments) {
     DaemonOptions options;
     for (const std::string_view argument : arguments) {
         if (wants_help(argument)) {
             std::fputs(kDaemonUsage, stdout);
-            return;
+            return 0;
         }
         if (argument == "--once")
             options.once = true;
@@ -53,6 +62,7 @@ void daemon_command(Arguments arguments) {
                              "see lattop daemon --help");
     }
     run_daemon(options);
+    return 0;
 }
 
 std::uint32_t parse_pid(std::string_view text) {
@@ -64,29 +74,41 @@ std::uint32_t parse_pid(std::string_view text) {
     return pid;
 }
 
-void stack_command(Arguments arguments) {
+int stack_command(ArgumentList arguments) {
     if (arguments.size() != 1)
         throw UsageError("lattop stack: one pid or tid is needed", "see lattop stack --help");
     if (wants_help(arguments.front())) {
         std::fputs(kStackUsage, stdout);
-        return;
+        return 0;
     }
     run_stack(parse_pid(arguments.front()));
+    return 0;
 }
+
+struct Command {
+    std::string_view name;
+    int (*run)(ArgumentList arguments);
+};
+
+constexpr auto kCommands = std::to_array<Command>({
+    {"daemon", daemon_command},
+    {"diff", diff_command},
+    {"doctor", doctor_command},
+    {"export", export_command},
+    {"record", record_command},
+    {"replay", replay_command},
+    {"report", report_command},
+    {"run", run_command_verb},
+    {"stack", stack_command},
+});
 
 }  // namespace
 
-bool run_command(int argc, const char* const* argv) {
-    if (argc < 2) return false;
-    const std::string_view name = argv[1];
-    const Arguments arguments(argv + 2, static_cast<std::size_t>(argc - 2));
-    if (name == "daemon")
-        daemon_command(arguments);
-    else if (name == "stack")
-        stack_command(arguments);
-    else
-        return false;
-    return true;
+std::optional<int> run_command(int argc, const char* const* argv) {
+    if (argc < 2) return std::nullopt;
+    const auto* command = std::ranges::find(kCommands, std::string_view(argv[1]), &Command::name);
+    if (command == kCommands.end()) return std::nullopt;
+    return command->run(ArgumentList(argv + 2, static_cast<std::size_t>(argc - 2)));
 }
 
 }  // namespace lattop

@@ -36,7 +36,7 @@ public:
 
     void run() {
         while (!quit_) {
-            if (!screen_.paused() && world_.clock.now() >= next_) refresh();
+            if (!screen_.paused() && world_.clock.now() >= next_) go_on();
             draw();
             obey(terminal_.wait(deadline(), world_.stacks.ready_fd()));
         }
@@ -46,6 +46,22 @@ private:
     [[nodiscard]] std::optional<Clock::Time> deadline() const {
         if (screen_.paused()) return std::nullopt;
         return next_;
+    }
+
+    /// A recording stops at its end.
+    void go_on() {
+        if (world_.source.more()) return refresh();
+        screen_.pause();
+        screen_.say("the recording ends here; , and [ go back");
+    }
+
+    /// Shows the snapshot so many on, and what happened since the one before it.
+    void travel(std::int64_t snapshots) {
+        int takes = world_.source.travel(snapshots);
+        if (takes == 0) return screen_.say("there is no going back: this is now, not a recording");
+        screen_.pause();
+        for (; takes > 0; --takes)
+            refresh();
     }
 
     /// The screen stays as it is while there is no module.
@@ -78,6 +94,8 @@ private:
     }
 
     void show_cost(const OwnCost& of_now) {
+        if (const std::string position = world_.source.position(); !position.empty())
+            return screen_.show_cost("Recording: " + position + "; , . [ ] go back and on");
         const std::string cost = own_cost_text(of_now);
         if (cost.empty()) return;
         const std::string fetching = world_.stacks.progress();
@@ -119,7 +137,14 @@ private:
             case Event::Kind::Resize: terminal_.redraw(); break;
             case Event::Kind::Quit: quit_ = true; break;
             case Event::Kind::Ready: collect_names(); break;
-            case Event::Kind::Key: grant(screen_.handle(event.key)); break;
+            case Event::Kind::Key: {
+                const bool paused = screen_.paused();
+                Wish wish = screen_.handle(event.key);
+                // A recording goes on with time alone, or when it is let go on.
+                if (!world_.source.live()) wish.refresh = paused && !screen_.paused();
+                grant(wish);
+                break;
+            }
         }
     }
 
@@ -131,6 +156,11 @@ private:
         quit_ = wish.quit;
         if (wish.redraw) terminal_.redraw();
         if (wish.reset) reset();
+        if (wish.step != 0) travel(wish.step);
+        if (wish.jump != 0) {
+            const auto tenth = static_cast<std::int64_t>(world_.source.size() / 10);
+            travel(wish.jump * std::max<std::int64_t>(tenth, 1));
+        }
         if (wish.refresh)
             next_ = world_.clock.now();
         else if (wish.detail)
@@ -141,7 +171,8 @@ private:
 
     void draw() {
         Canvas canvas(terminal_.size(), terminal_.charset());
-        screen_.draw(canvas, world_.clock.local_time());
+        const auto recorded = world_.source.realtime_ns();
+        screen_.draw(canvas, recorded ? local_time_at(*recorded) : world_.clock.local_time());
         terminal_.show(canvas);
     }
 

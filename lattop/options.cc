@@ -18,8 +18,13 @@ namespace {
 
 constexpr const char* kFooter =
     "Without -b or --json, lattop opens a live table; h or F1 there lists its keys.\n"
-    "Commands: lattop daemon teaches the module whole user stacks, lattop stack PID prints those\n"
-    "of one process now; each has a --help.\n"
+    "Commands, each with a --help:\n"
+    "  record -o FILE   keep what happens          replay FILE   the live table over a recording\n"
+    "  report FILE      a recording as text        export FILE   ... as a flame graph and such\n"
+    "  run -- COMMAND   trace one command, with all that it forks\n"
+    "  diff A B         what got slower, by stack  doctor        why something does not work\n"
+    "  daemon           teach the module whole user stacks, and nothing else\n"
+    "  stack PID        the user stacks of a process now\n"
     "Exit status: 0 done, 1 failed, 2 wrong usage, 3 the module is not loaded or not usable.\n"
     "lattop(8) says more.";
 
@@ -34,7 +39,7 @@ struct Raw {
     std::vector<std::string> pids;
     std::string sort;
     std::string limit;
-    std::string source_file;
+    std::string input;
 };
 
 std::string sort_names() {
@@ -65,14 +70,37 @@ void declare(CLI::App& app, Raw& raw) {
     app.add_flag("-k,--no-kernel-threads", raw.no_kernel_threads, "leave kernel threads out");
     app.add_flag("--no-learn", raw.no_learn,
                  "do not teach the module to walk user stacks (see lattop daemon)");
-    app.add_option("--source", raw.source_file, "read saved snapshots from FILE")
-        ->type_name("FILE")
-        ->group("");
+    app.add_option("-i,--input", raw.input,
+                   "read a recording (lattop record) instead of the module")
+        ->type_name("FILE");
     app.set_version_flag("-V,--version", std::string("lattop ") + kVersion);
     app.footer(kFooter);
 }
 
-/// A whole decimal number from `least` to `most`.
+Options check(const Raw& raw) {
+    Options options;
+    options.json = raw.json;
+    options.batch = raw.batch || raw.json;
+    options.hide_kernel_threads = raw.no_kernel_threads;
+    options.learn = !raw.no_learn;
+    options.input = raw.input;
+    options.delay_given = !raw.delay.empty();
+    if (!raw.delay.empty()) options.delay = parse_delay(raw.delay);
+    if (!raw.refreshes.empty())
+        options.refreshes = parse_number(raw.refreshes, "-n", 1, UINT64_MAX);
+    if (!raw.limit.empty())
+        options.limit =
+            static_cast<std::uint32_t>(parse_number(raw.limit, "--limit", 0, LT_MAX_LIMIT));
+    if (!raw.sort.empty()) options.sort = parse_sort(raw.sort);
+    options.pids = parse_pids(raw.pids);
+    if (options.refreshes && !options.batch)
+        throw UsageError("-n goes with -b or --json: the live table runs until you quit it",
+                         "add -b");
+    return options;
+}
+
+}  // namespace
+
 std::uint64_t parse_number(const std::string& text, const char* option, std::uint64_t least,
                            std::uint64_t most) {
     std::uint64_t value = 0;
@@ -101,29 +129,6 @@ Column parse_sort(const std::string& name) {
     throw UsageError(
         fmt::format("-s {}: there is no such column; there are {}", name, sort_names()));
 }
-
-Options check(const Raw& raw) {
-    Options options;
-    options.json = raw.json;
-    options.batch = raw.batch || raw.json;
-    options.hide_kernel_threads = raw.no_kernel_threads;
-    options.learn = !raw.no_learn;
-    options.source_file = raw.source_file;
-    if (!raw.delay.empty()) options.delay = parse_delay(raw.delay);
-    if (!raw.refreshes.empty())
-        options.refreshes = parse_number(raw.refreshes, "-n", 1, UINT64_MAX);
-    if (!raw.limit.empty())
-        options.limit =
-            static_cast<std::uint32_t>(parse_number(raw.limit, "--limit", 0, LT_MAX_LIMIT));
-    if (!raw.sort.empty()) options.sort = parse_sort(raw.sort);
-    options.pids = parse_pids(raw.pids);
-    if (options.refreshes && !options.batch)
-        throw UsageError("-n goes with -b or --json: the live table runs until you quit it",
-                         "add -b");
-    return options;
-}
-
-}  // namespace
 
 std::chrono::milliseconds parse_delay(const std::string& text) {
     double seconds = 0;

@@ -22,8 +22,9 @@ struct Options {
     std::optional<std::uint32_t> limit;      ///< 0: all; nothing: the command's own
     Column sort = Column::Blocked;
     bool hide_kernel_threads = false;
-    bool learn = true;        ///< teach the module to walk user stacks meanwhile
-    std::string source_file;  ///< saved snapshots instead of the module; "" for none
+    bool learn = true;  ///< teach the module to walk user stacks meanwhile
+    std::string input;  ///< a recording instead of the module; "" for none
+    bool delay_given = false;
 };
 
 inline constexpr std::chrono::milliseconds kMinDelay{100};
@@ -41,5 +42,16 @@ CommandLine parse_command_line(int argc, const char* const* argv);
 
 /// "2", "0.5": seconds, between kMinDelay and kMaxDelay. Throws UsageError.
 std::chrono::milliseconds parse_delay(const std::string& text);
+
+/// "1,2": what each element of `lists` names. Throws UsageError.
+std::vector<std::uint32_t> parse_pids(const std::vector<std::string>& lists);
+
+/// A whole decimal number from `least` to `most`; `option` is for the message
+/// of the UsageError that anything else is.
+std::uint64_t parse_number(const std::string& text, const char* option, std::uint64_t least,
+                           std::uint64_t most);
+
+/// As -s takes it. Throws UsageError.
+Column parse_sort(const std::string& name);
 
 }  // namespace lattop

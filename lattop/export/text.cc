@@ -24,11 +24,12 @@ constexpr std::string_view kIndent = "        ";
 constexpr std::string_view kCallers = " < ";
 
 void append_header(std::string& out, const TableContext& context, const std::string& clock,
-                   const std::string& own_cost, std::size_t n_shown, Charset charset) {
+                   const std::string& own_cost, std::size_t n_shown, const TextOptions& options) {
+    const Charset charset = options.charset;
     const Model& model = context.model;
     const Header& header = model.snapshot().header;
     out += fmt::format("lattop {} - {}, {} {}, hook {}\n", kVersion, clock,
-                       model.since_load() ? "since load or reset" : "interval",
+                       model.since_load() ? options.since : "interval",
                        format_duration(model.interval_ns()), printable(header.hook, charset));
     out += fmt::format("showing {} of {} tasks that match, {} in all\n", n_shown,
                        header.tasks_matched, header.tasks_total);
@@ -171,7 +172,7 @@ std::string refresh_text(const TableContext& context, const TextOptions& options
     std::vector<Row> rows = make_rows(context, options.rows);
     if (options.limit != 0 && rows.size() > options.limit) rows.resize(options.limit);
     std::string out;
-    append_header(out, context, clock, own_cost, rows.size(), options.charset);
+    append_header(out, context, clock, own_cost, rows.size(), options);
     out += titles();
     for (const Row& row : rows) {
         append_figures(out, context, row, options.charset);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "lattop/model/format.h"
 #include "lattop/model/rows.h"
@@ -17,6 +18,7 @@ struct TextOptions {
     std::uint32_t limit = 0;  ///< tasks at most, 0 for all
     std::size_t width = 100;  ///< columns that stacks are folded to
     Charset charset = Charset::Ascii;
+    std::string_view since = "since load or reset";  ///< what a first interval is
 };
 
 /// The refresh that `context` holds: header lines, then for each task its

@@ -12,7 +12,7 @@ namespace lattop {
 /// Sums since lattop began.
 struct LearningState {
     enum class Kind {
-        None,     ///< not of interest: saved snapshots, a single report
+        None,     ///< not of interest: recordings, a single report
         Off,      ///< as asked by --no-learn
         Refused,  ///< it cannot be had; `why`
         Runs,

@@ -67,7 +67,7 @@ public:
     [[nodiscard]] virtual const LiveNames* find_live(const Task& task) const = 0;
 };
 
-/// Nothing has a name: for saved snapshots of other machines.
+/// Nothing has a name: for snapshots of other machines.
 class NoUserStacks final : public UserStacks {
 public:
     void want(const Snapshot& /*snapshot*/) override {}

@@ -30,7 +30,7 @@ private:
     std::unordered_map<std::uint32_t, std::string> names_;
 };
 
-/// Numbers only: for saved snapshots of other machines.
+/// Numbers only: for snapshots of other machines.
 class NumericUsers final : public Users {
 public:
     const std::string& name(std::uint32_t uid) override {

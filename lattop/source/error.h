@@ -53,12 +53,20 @@ public:
     using NotUsableError::NotUsableError;
 };
 
+/// A file that is not a recording, or a part of one that is not what its
+/// checksums say.
+class RecordingError : public Error {
+public:
+    explicit RecordingError(const std::string& what)
+        : Error(what, "lattop record -o FILE makes recordings") {}
+};
+
 /// Bytes that are not a snapshot. what() says where and what was expected.
 class FormatError : public Error {
 public:
     explicit FormatError(const std::string& what)
         : Error("the snapshot is damaged: " + what,
-                "this is a fault of lattop's module or of the saved file: please report it") {}
+                "this is a fault of lattop's module or of the recording: please report it") {}
 };
 
 }  // namespace lattop

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Reading one whole snapshot from a descriptor into a kept buffer: the preads
-// that ProcSource and FileSource have in common.
+// of ProcSource.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // A query applied to a snapshot in user space, as the module would have: for
-// sources that hold whole snapshots (saved files, fakes in tests).
+// sources that hold whole snapshots (recordings, fakes in tests).
 #pragma once
 
 #include "lattop/source/source.h"

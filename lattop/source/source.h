@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The seam between the front end and where snapshots come from: the module
-// (ProcSource), a saved file (FileSource), or a test's fake.
+// (ProcSource), a recording (RecordingSource), or a test's fake.
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "lattop/source/snapshot.h"
@@ -25,7 +27,7 @@ struct Query {
 
 /// Which moment a snapshot shows.
 enum class Moment {
-    Next,  ///< now; a saved file goes on to its next snapshot
+    Next,  ///< now; a recording goes on to its next snapshot
     Same,  ///< the one taken last, where the source can: a second look in one refresh
 };
 
@@ -46,8 +48,24 @@ public:
     /// addresses and uids can be looked up here.
     [[nodiscard]] virtual bool live() const = 0;
 
-    /// Whether there will be another snapshot; a saved file ends.
+    /// Whether there will be another snapshot; a recording ends.
     [[nodiscard]] virtual bool more() const { return true; }
+
+    /// The wall clock of the snapshot given last, nanoseconds since the epoch;
+    /// nothing where that is now.
+    [[nodiscard]] virtual std::optional<std::uint64_t> realtime_ns() const { return std::nullopt; }
+
+    /// Goes `snapshots` on (below 0: back) from the one given last, to the first
+    /// or the last one at most. As many take()s of Moment::Next as it says lead
+    /// there: two, where one before it is to be compared with; 0 where there is
+    /// no time to travel in.
+    virtual int travel(std::int64_t /*snapshots*/) { return 0; }
+
+    /// What travel() moves in, for people: "snapshot 3 of 120"; "" for nothing.
+    [[nodiscard]] virtual std::string position() const { return ""; }
+
+    /// How many snapshots there are to travel in; 0 for none.
+    [[nodiscard]] virtual std::size_t size() const { return 0; }
 };
 
 }  // namespace lattop

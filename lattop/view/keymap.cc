@@ -71,6 +71,10 @@ constexpr auto kBindings = std::to_array<Binding>({
     {character(U's'), Command::Delay},
     {character(kControlL), Command::Refresh},
     {character(U'r'), Command::Reset},
+    {character(U','), Command::StepBack},
+    {character(U'.'), Command::StepOn},
+    {character(U'['), Command::JumpBack},
+    {character(U']'), Command::JumpOn},
     {character(U'q'), Command::Quit},
     {special(KeyCode::F10), Command::Quit},
 });
@@ -99,6 +103,7 @@ constexpr auto kHelp = std::to_array<HelpLine>({
     {"d s", "change the delay"},
     {"Ctrl-L", "refresh now, and draw everything anew"},
     {"r", "reset all figures of the module, for everybody (administrators)"},
+    {", . [ ]", "in a recording, a snapshot back, on; a tenth of it back, on"},
     {"F1 h ?", "this help"},
     {"F10 q", "quit"},
 });

@@ -44,6 +44,10 @@ enum class Command {
     Delay,
     Refresh,
     Reset,
+    StepBack,
+    StepOn,
+    JumpBack,
+    JumpOn,
     Quit,
 };
 

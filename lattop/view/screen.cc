@@ -268,6 +268,10 @@ Wish Screen::handle_command(const Binding& binding) {
         case Command::Reset:
             edit(Mode::Reset, "Reset all figures, for everybody? (y/n)", "");
             break;
+        case Command::StepBack: wish.step = -1; break;
+        case Command::StepOn: wish.step = 1; break;
+        case Command::JumpBack: wish.jump = -1; break;
+        case Command::JumpOn: wish.jump = 1; break;
         case Command::Pause:
             paused_ = !paused_;
             wish.refresh = !paused_;

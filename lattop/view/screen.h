@@ -26,6 +26,8 @@ struct Wish {
     bool redraw = false;   ///< everything anew
     bool detail = false;   ///< detail_query() has changed
     bool reset = false;    ///< clear the module's figures
+    int step = 0;          ///< so many snapshots on in a recording; below 0 back
+    int jump = 0;          ///< the same in tenths of it
 };
 
 /// Where a screen begins.
@@ -71,6 +73,7 @@ public:
     /// Shows a line at the bottom until the next key.
     void say(std::string message) { message_ = std::move(message); }
 
+    void pause() { paused_ = true; }
     [[nodiscard]] bool paused() const { return paused_; }
     [[nodiscard]] std::chrono::milliseconds delay() const { return delay_; }
 

@@ -111,12 +111,12 @@ class Terminal:
 
 
 class Lattop:
-    """lattop on saved snapshots in a terminal; checks that it gives it back."""
+    """lattop on a recording in a terminal; checks that it gives it back."""
 
     def __init__(self, setup, options="", variables="", size=(80, 24), alternate=True):
         self.terminal = Terminal(setup.folder, size)
         self.before = self.terminal.modes()
-        self.terminal.run(f"clear; {variables} {setup.lattop} --source {setup.records} -d 0.2 {options}")
+        self.terminal.run(f"clear; {variables} {setup.lattop} -i {setup.records} -d 0.2 {options}")
         self.terminal.wait("BLOCKED", "dbserver")
         if self.terminal.alternate() != alternate:
             raise Failure("does not use the alternate screen")
@@ -164,12 +164,49 @@ def signals_restore_the_terminal(setup):
 
 
 @test
-def an_error_while_it_runs_restores_the_terminal_and_is_shown_after(setup):
-    size = os.path.getsize(setup.records) // SNAPSHOTS
-    os.truncate(setup.records, 5 * size + size // 2)
+def a_recording_that_is_cut_off_is_shown_up_to_there(setup):
+    os.truncate(setup.records, os.path.getsize(setup.records) // 2)
     lattop = Lattop(setup)
-    lattop.terminal.wait("lattop: the snapshot is damaged")
+    lattop.terminal.keys("q")
+    lattop.check_restored()
+
+
+@test
+def an_error_while_it_runs_restores_the_terminal_and_is_shown_after(setup):
+    lattop = Lattop(setup)
+    os.truncate(setup.records, 100)
+    lattop.terminal.wait("has become shorter")
     lattop.check_restored(status=1)
+
+
+@test
+def keys_go_back_and_on_in_a_recording(setup):
+    subprocess.run([setup.write_records, setup.records, "40"], check=True)
+    terminal = Terminal(setup.folder)
+    terminal.run(f"clear; {setup.lattop} replay {setup.records} -d 3600")
+    terminal.wait("snapshot 1 of 40", "10.0s since load")
+    terminal.keys(".")
+    terminal.wait("snapshot 2 of 40", "12.0s since load", "PAUSED")
+    terminal.keys("]", "]")
+    terminal.wait("snapshot 10 of 40", "28.0s since load")
+    terminal.keys(",")
+    terminal.wait("snapshot 9 of 40", "26.0s since load")
+    terminal.keys("[", "[", "[", "[")
+    terminal.wait("snapshot 1 of 40")
+    for _ in range(12):
+        terminal.keys("]")
+    terminal.wait("snapshot 40 of 40", "1m28s since load")
+    terminal.keys("Space")
+    terminal.wait("the recording ends here")
+    terminal.keys("d")
+    terminal.type("0.1")
+    terminal.keys("Enter", "[")
+    terminal.wait("snapshot 36 of 40")
+    terminal.keys("Space")
+    terminal.wait("snapshot 40 of 40", "the recording ends here")
+    terminal.keys("q")
+    terminal.wait(PROMPT, gone=["dbserver"])
+    terminal.close()
 
 
 @test
@@ -206,7 +243,7 @@ def keys_act_at_once(setup):
     terminal.keys("r")
     terminal.wait("(y/n)")
     terminal.keys("y")
-    terminal.wait("saved snapshots cannot be reset")
+    terminal.wait("a recording cannot be reset")
     terminal.keys("q")
     lattop.check_restored()
 
@@ -279,7 +316,7 @@ def the_users_reasons_go_before_lattops_own(setup):
     lattop.check_restored()
     with open(path, "a", encoding="utf-8") as file:
         file.write("futex futex_*\n")
-    command = [setup.lattop, "--source", setup.records, "-b", "-n", "1"]
+    command = [setup.lattop, "-i", setup.records, "-b", "-n", "1"]
     done = subprocess.run(command, env=os.environ | {"XDG_CONFIG_HOME": folder}, capture_output=True, text=True, check=False)
     if done.returncode != 1 or f"{path}:2: 'futex futex_*' is not understood" not in done.stderr:
         raise Failure(f"{done.returncode} {done.stderr!r}")
@@ -397,7 +434,7 @@ def hostile_names_do_nothing_to_the_terminal(setup):
 @test
 def an_unknown_terminal_is_refused(setup):
     terminal = Terminal(setup.folder)
-    terminal.run(f"TERM=no-such-terminal {setup.lattop} --source {setup.records}; echo STATUS $?")
+    terminal.run(f"TERM=no-such-terminal {setup.lattop} -i {setup.records}; echo STATUS $?")
     terminal.wait("type is not known", "STATUS 1")
     terminal.close()
 
@@ -414,7 +451,7 @@ def a_module_that_is_not_loaded_is_said_before_the_screen_opens(setup):
 
 @test
 def a_reader_that_goes_away_ends_the_batch_quietly(setup):
-    command = f"{setup.lattop} --source {setup.records} -b -d 0.1 | head -1; echo ${{PIPESTATUS[0]}}"
+    command = f"{setup.lattop} -i {setup.records} -b -d 0.1 | head -1; echo ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, timeout=TIMEOUT)
     lines = done.stdout.splitlines()
     if done.stderr or len(lines) != 2 or lines[1] != "0" or not lines[0].startswith("lattop "):
@@ -423,15 +460,15 @@ def a_reader_that_goes_away_ends_the_batch_quietly(setup):
 
 @test
 def without_a_terminal_it_says_what_to_use(setup):
-    done = subprocess.run([setup.lattop, "--source", setup.records], stdin=subprocess.DEVNULL,
+    done = subprocess.run([setup.lattop, "-i", setup.records], stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, check=False, timeout=TIMEOUT)
     if done.returncode != 2 or "lattop -b" not in done.stderr:
         raise Failure(f"{done.returncode} {done.stderr!r}")
 
 
 class Setup:
-    def __init__(self, lattop, folder, records):
-        self.lattop, self.folder, self.records = lattop, folder, records
+    def __init__(self, lattop, folder, records, write_records):
+        self.lattop, self.folder, self.records, self.write_records = lattop, folder, records, write_records
 
 
 def main():
@@ -448,7 +485,7 @@ def main():
             records = os.path.join(folder, "records")
             subprocess.run([write_records, records, str(SNAPSHOTS)], check=True)
             try:
-                function(Setup(lattop, folder, records))
+                function(Setup(lattop, folder, records, write_records))
                 print(f"ok      {name}", flush=True)
             except Failure as failure:
                 failed += 1

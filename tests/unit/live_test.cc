@@ -192,7 +192,8 @@ TEST_CASE("the screen waits for a module that was unloaded and shows the next on
         if (n == 1) throw NoModuleError("lattop's kernel module was unloaded", "load it");
         return sample_machine(10 + n).snapshot();
     });
-    run_live({}, {reloaded, run.stacks, run.users, run.clock, run.learning}, run.terminal);
+    run_live({}, {reloaded, run.stacks, run.users, run.clock, run.learning, run.reasons},
+             run.terminal);
     const auto& screens = run.terminal.screens;
     CHECK_THAT(screens.at(1), has_text("module was unloaded: waiting for it"));
     CHECK_THAT(screens.at(1), has_text("10.0s since load"));

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See end_signals.h.
+#include "lattop/end_signals.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <ctime>
+
+namespace lattop {
+
+EndSignals::EndSignals() {
+    ::sigemptyset(&signals_);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD})
+        ::sigaddset(&signals_, number);
+    ::pthread_sigmask(SIG_BLOCK, &signals_, &before_);
+}
+
+EndSignals::~EndSignals() {
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+int EndSignals::wait_until(Clock::Time time) {
+    for (;;) {
+        const auto left =
+            std::max(time - std::chrono::steady_clock::now(), Clock::Time::duration{});
+        const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(left).count();
+        const timespec timeout{static_cast<std::time_t>(ns / 1'000'000'000),
+                               static_cast<long>(ns % 1'000'000'000)};
+        const int number = ::sigtimedwait(&signals_, nullptr, &timeout);
+        if (number > 0) return number;
+        if (errno != EINTR) return 0;
+    }
+}
+
+}  // namespace lattop

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The signals that ask a command to end, waited for instead of handled. Used by
+// record and run.
+#pragma once
+
+#include <csignal>
+
+#include "lattop/clock.h"
+
+namespace lattop {
+
+class EndSignals {
+public:
+    /// Blocks SIGINT, SIGTERM, SIGHUP and SIGCHLD. To be made before any
+    /// thread, so that none gets them.
+    EndSignals();
+    EndSignals(const EndSignals&) = delete;
+    EndSignals& operator=(const EndSignals&) = delete;
+    ~EndSignals();
+
+    /// Waits until `time` at most; the signal that came, 0 for none.
+    int wait_until(Clock::Time time);
+
+    /// What was blocked before: for children.
+    [[nodiscard]] const sigset_t& before() const { return before_; }
+
+private:
+    sigset_t signals_{};
+    sigset_t before_{};
+};
+
+}  // namespace lattop

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See stack_text.h:
+//
+//	SHARE   TOTAL SLEEPS   MEAN    MAX TASKS REASON       COMMAND
+//	58.2%   30.8s    303  101ms  1.19s     8 futex        worker
+//	        futex_wait_queue < futex_wait < ... < checkout_connection < worker
+#include "lattop/export/stack_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace lattop {
+namespace {
+
+constexpr std::size_t kIndent = 8;
+constexpr std::size_t kWidth = 100;
+
+double share(std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+}  // namespace
+
+std::string frames_text(const MergedStack& stack, std::size_t indent, std::size_t width,
+                        Charset charset) {
+    std::string text;
+    std::string line(indent, ' ');
+    bool first = true;
+    for (auto frame = stack.frames.rbegin(); frame != stack.frames.rend(); ++frame) {
+        const std::string name = printable(frame->name, charset);
+        if (!first && line.size() + name.size() + 3 > width) {
+            text += line + "\n";
+            line = std::string(indent, ' ') + "< " + name;
+        } else {
+            line += (first ? "" : " < ") + name;
+        }
+        first = false;
+    }
+    if (first) line += "[other]: its stacks found no room";
+    return text + line + "\n";
+}
+
+std::string stacks_text(std::span<const MergedStack> stacks, std::size_t limit, Charset charset) {
+    const auto total = std::accumulate(
+        stacks.begin(), stacks.end(), std::uint64_t{0},
+        [](std::uint64_t sum, const MergedStack& stack) { return sum + stack.blocked_ns; });
+    std::string text = fmt::format("{:>6} {:>7} {:>6} {:>6} {:>6} {:>5} {:<12} {}\n", "SHARE",
+                                   "TOTAL", "SLEEPS", "MEAN", "MAX", "TASKS", "REASON", "COMMAND");
+    if (limit != 0) stacks = stacks.first(std::min(limit, stacks.size()));
+    for (const MergedStack& stack : stacks) {
+        const std::uint64_t mean = stack.sleeps == 0 ? 0 : stack.blocked_ns / stack.sleeps;
+        text += fmt::format("{:>5}% {:>7} {:>6} {:>6} {:>6} {:>5} {:<12} {}\n",
+                            format_percent(share(stack.blocked_ns, total)),
+                            format_duration(stack.blocked_ns), format_count(stack.sleeps),
+                            format_duration(mean), format_duration(stack.max_ns), stack.tasks,
+                            printable(stack.reason, charset), printable(stack.command, charset));
+        text += frames_text(stack, kIndent, kWidth, charset);
+    }
+    return text;
+}
+
+}  // namespace lattop

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Merged stacks as text for people: the worst ones, with their figures. For
+// `lattop report` and `lattop run`.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "lattop/model/format.h"
+#include "lattop/model/merged_stacks.h"
+
+namespace lattop {
+
+/// The first `limit` stacks (0: all): a line of figures each and, below it,
+/// its frames, innermost first.
+std::string stacks_text(std::span<const MergedStack> stacks, std::size_t limit, Charset charset);
+
+/// "a < b < c", innermost first, folded to `width` columns, each line indented
+/// by `indent`.
+std::string frames_text(const MergedStack& stack, std::size_t indent, std::size_t width,
+                        Charset charset);
+
+}  // namespace lattop

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Stacks over all tasks that share them, by names: the same stack of two
+// threads, or of two runs of a program, is one. What report, diff and every
+// export but JSON are made from.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lattop/model/user_stacks.h"
+#include "lattop/reasons/reasons.h"
+#include "lattop/source/snapshot.h"
+
+namespace lattop {
+
+struct MergedFrame {
+    std::string name;  ///< without parameters; "libc.so.6+0x8a1b3" where there is none
+    std::string file;  ///< source file, "" where not known
+    std::uint32_t line = 0;
+    bool kernel = false;
+};
+
+struct MergedStack {
+    std::string command;              ///< comm of the tasks
+    std::vector<MergedFrame> frames;  ///< outermost first; none for [other]
+    std::string reason;
+    std::uint64_t blocked_ns = 0;
+    std::uint64_t sleeps = 0;
+    std::uint64_t max_ns = 0;
+    std::uint64_t tasks = 0;
+
+    /// "command;main;read_all;vfs_read_[k]": outermost first, kernel frames
+    /// marked as perf does. Safe to split at ';': in names it becomes ':', and
+    /// what is not printable '?'.
+    [[nodiscard]] std::string folded() const;
+};
+
+/// All stacks of the snapshot's tasks, most blocked time first. Their
+/// blocked_ns add up to that of its entries.
+std::vector<MergedStack> merge_stacks(const Snapshot& snapshot, const UserStacks& names,
+                                      Reasons& reasons);
+
+}  // namespace lattop

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See period.h.
+#include "lattop/model/period.h"
+
+#include <algorithm>
+#include <functional>
+#include <span>
+
+namespace lattop {
+namespace {
+
+std::uint64_t grown(std::uint64_t now, std::uint64_t before) {
+    return now > before ? now - before : 0;
+}
+
+bool merged(const Task& task) {
+    return task.kind == LT_KIND_EXITED || task.kind == LT_KIND_EXITED_ALL;
+}
+
+void add(TaskDelta& to, const Task& task) {
+    to.blocked_ns += task.blocked_ns;
+    to.sleeps += task.sleeps;
+    to.runq_ns += task.runq_ns;
+    to.runs += task.runs;
+}
+
+/// The longest sleep is known for the whole life only. Where it did not change
+/// since the period began, the histogram says between which powers of two the
+/// longest one lies: its upper end, which is never too low. No part of a sleep
+/// that lies before the period counts.
+std::uint64_t longest_of(const Entry& last, const Entry& sum, std::uint64_t first_max_ns) {
+    if (last.max_ns > first_max_ns) return std::min(last.max_ns, sum.blocked_ns);
+    std::uint64_t longest = sum.ongoing_ns;
+    for (std::size_t i = sum.hist.size(); i-- > 0;) {
+        if (sum.hist[i] == 0) continue;
+        longest = std::max(longest, (std::uint64_t{2} << i) - 1);
+        break;
+    }
+    return std::min({last.max_ns, longest, sum.blocked_ns});
+}
+
+}  // namespace
+
+/// After a reset every figure begins at 0 again.
+void Period::forget_figures() {
+    for (auto& [id, task] : tasks_) {
+        task.last.blocked_ns = task.last.sleeps = task.last.runq_ns = task.last.runs = 0;
+        task.first_max_ns = 0;
+        for (EntrySum& entry : task.entries) {
+            entry.last.blocked_ns = entry.last.sleeps = 0;
+            entry.last.hist = {};
+            entry.first_max_ns = 0;
+        }
+    }
+    exited_before_ = {};
+}
+
+void Period::add_entry(const Snapshot& snapshot, const Entry& entry, TaskSum& of, bool first) {
+    const Trace* trace = snapshot.trace_of(entry);
+    const EntryId id{trace == nullptr ? 0 : trace->id, entry.exec_id, trace == nullptr};
+    auto found = std::ranges::find(of.entries, id, &EntrySum::id);
+    if (found == of.entries.end()) {
+        EntrySum fresh;
+        fresh.id = id;
+        if (first) fresh.last = entry;
+        fresh.first_max_ns = first ? entry.max_ns : 0;
+        fresh.sum.trace = trace == nullptr ? kOtherTrace : traces_.keep(snapshot, *trace);
+        fresh.sum.exec_id = entry.exec_id;
+        of.entries.push_back(fresh);
+        found = of.entries.end() - 1;
+    }
+    Entry& sum = found->sum;
+    const Entry& last = found->last;
+    sum.blocked_ns += grown(entry.blocked_ns, last.blocked_ns);
+    sum.sleeps += grown(entry.sleeps, last.sleeps);
+    for (std::size_t i = 0; i < sum.hist.size(); ++i)
+        sum.hist[i] += grown(entry.hist[i], last.hist[i]);
+    sum.flags = entry.flags;
+    sum.ongoing_ns = std::min(entry.ongoing_ns, sum.blocked_ns);
+    found->last = entry;
+}
+
+void Period::add_task(const Snapshot& snapshot, const Task& task) {
+    const bool first = round_ == 0 && begin_ == Begin::AtFirst;
+    const auto [found, fresh] = tasks_.try_emplace(id_of(task));
+    TaskSum& of = found->second;
+    if (fresh && first) {
+        of.last = task;
+        of.first_max_ns = task.max_ns;
+    }
+    Task& sum = of.sum;
+    sum.blocked_ns += grown(task.blocked_ns, of.last.blocked_ns);
+    sum.sleeps += grown(task.sleeps, of.last.sleeps);
+    sum.runq_ns += grown(task.runq_ns, of.last.runq_ns);
+    sum.runs += grown(task.runs, of.last.runs);
+    of.last = task;
+    of.round = round_ + 1;
+    for (const Entry& entry : snapshot.entries_of(task))
+        add_entry(snapshot, entry, of, first && fresh);
+}
+
+/// What [exited] records grew by, less the tasks that have merged into them.
+void Period::add_exited(const TaskDelta& exited) {
+    TaskDelta known;
+    for (auto& [id, task] : tasks_)
+        if (task.round == round_) lattop::add(known, task.last);
+    const auto beyond = [](std::uint64_t now, std::uint64_t before, std::uint64_t its) {
+        return grown(grown(now, before), its);
+    };
+    if (round_ > 0 || begin_ == Begin::AtNothing) {
+        unseen_.blocked_ns +=
+            beyond(exited.blocked_ns, exited_before_.blocked_ns, known.blocked_ns);
+        unseen_.sleeps += beyond(exited.sleeps, exited_before_.sleeps, known.sleeps);
+        unseen_.runq_ns += beyond(exited.runq_ns, exited_before_.runq_ns, known.runq_ns);
+        unseen_.runs += beyond(exited.runs, exited_before_.runs, known.runs);
+    }
+    exited_before_ = exited;
+}
+
+void Period::add(const Snapshot& snapshot) {
+    if (round_ == 0) first_ = snapshot.header;
+    if (round_ > 0 && snapshot.header.since_ns != last_.since_ns) forget_figures();
+    last_ = snapshot.header;
+    TaskDelta exited;
+    for (const Task& task : snapshot.tasks) {
+        if (merged(task))
+            lattop::add(exited, task);
+        else
+            add_task(snapshot, task);
+    }
+    // Those of this round have round_ + 1 by now: what is left at round_ has gone.
+    add_exited(exited);
+    ++round_;
+}
+
+Snapshot Period::snapshot() const {
+    Snapshot result;
+    result.header = last_;
+    if (begin_ == Begin::AtFirst) {
+        result.header.since_ns = first_.time_ns;
+        for (std::size_t i = 0; i < last_.lost.size(); ++i)
+            result.header.lost[i] = grown(last_.lost[i], first_.lost[i]);
+    }
+    for (const auto& [id, of] : tasks_) {
+        if (of.sum.blocked_ns == 0 && of.sum.sleeps == 0 && of.sum.runq_ns == 0) continue;
+        Task task = of.last;
+        const bool gone = of.round != round_;
+        task.blocked_ns = of.sum.blocked_ns;
+        task.sleeps = of.sum.sleeps;
+        task.runq_ns = of.sum.runq_ns;
+        task.runs = of.sum.runs;
+        if (gone) {
+            task.state = 'X';
+            task.flags = (task.flags & ~std::uint32_t{LT_T_ASLEEP}) | LT_T_EXITED;
+        }
+        task.ongoing_ns = gone ? 0 : std::min(task.ongoing_ns, task.blocked_ns);
+        task.first_entry = static_cast<std::uint32_t>(result.entries.size());
+        task.max_ns = 0;
+        for (const EntrySum& entry : of.entries) {
+            Entry sum = entry.sum;
+            if (sum.blocked_ns == 0 && sum.sleeps == 0) continue;
+            sum.max_ns = longest_of(entry.last, sum, entry.first_max_ns);
+            if (gone) sum.ongoing_ns = sum.flags = 0;
+            task.max_ns = std::max(task.max_ns, sum.max_ns);
+            result.entries.push_back(sum);
+        }
+        task.n_entries = static_cast<std::uint32_t>(result.entries.size()) - task.first_entry;
+        task.traces_total = task.n_entries;
+        if (task.n_entries == 0) task.max_ns = std::min(of.last.max_ns, task.blocked_ns);
+        std::ranges::sort(std::span(result.entries).subspan(task.first_entry), std::greater{},
+                          &Entry::blocked_ns);
+        result.tasks.push_back(std::move(task));
+    }
+    if (unseen_.blocked_ns != 0 || unseen_.sleeps != 0) {
+        Task rest;
+        rest.kind = LT_KIND_EXITED_ALL;
+        rest.state = 'X';
+        rest.flags = LT_T_EXITED;
+        rest.blocked_ns = unseen_.blocked_ns;
+        rest.sleeps = unseen_.sleeps;
+        rest.runq_ns = unseen_.runq_ns;
+        rest.runs = unseen_.runs;
+        result.tasks.push_back(std::move(rest));
+    }
+    std::ranges::sort(result.tasks, [](const Task& a, const Task& b) {
+        return a.blocked_ns != b.blocked_ns ? a.blocked_ns > b.blocked_ns : a.pid < b.pid;
+    });
+    traces_.fill(result);
+    result.header.tasks_total = result.header.tasks_matched =
+        static_cast<std::uint32_t>(result.tasks.size());
+    return result;
+}
+
+}  // namespace lattop

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What happened between the first and the last of many snapshots, as one
+// snapshot: its figures count from the first on. Fed by report, export, diff
+// and run; read by the same code as any snapshot.
+//
+// Tasks that end keep their record for a while, then merge into an [exited]
+// one. Here they stay as they were seen last; what [exited] records grew by
+// beyond that belongs to tasks, or ends of tasks, that no snapshot showed, and
+// stands under [exited] with no stacks. So the sum over all is exact, and
+// what is not known by name says so.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "lattop/model/model.h"
+#include "lattop/model/trace_store.h"
+
+namespace lattop {
+
+class Period {
+public:
+    enum class Begin {
+        AtFirst,    ///< the first snapshot's figures are what came before
+        AtNothing,  ///< all that the first snapshot has counts too
+    };
+    explicit Period(Begin begin = Begin::AtFirst) : begin_(begin) {}
+
+    /// The next snapshot of the same machine, with all traces. After a reset
+    /// in between, figures go on from where they were.
+    void add(const Snapshot& snapshot);
+
+    [[nodiscard]] bool empty() const { return round_ == 0; }
+
+    /// Tasks that blocked, ran late or slept in it, by descending blocked time.
+    [[nodiscard]] Snapshot snapshot() const;
+
+private:
+    struct EntryId {
+        std::uint64_t trace_id = 0;
+        std::uint32_t exec_id = 0;
+        bool other = false;
+        bool operator==(const EntryId&) const = default;
+    };
+    struct EntrySum {
+        EntryId id;
+        Entry last;  ///< as the module counts it; its trace is the store's
+        Entry sum;   ///< in the period
+        std::uint64_t first_max_ns = 0;
+    };
+    struct TaskSum {
+        Task last;
+        Task sum;
+        std::uint64_t first_max_ns = 0;
+        std::uint64_t round = 0;  ///< that showed it last
+        std::vector<EntrySum> entries;
+    };
+
+    void forget_figures();
+    void add_task(const Snapshot& snapshot, const Task& task);
+    void add_entry(const Snapshot& snapshot, const Entry& entry, TaskSum& of, bool first);
+    void add_exited(const TaskDelta& exited);
+
+    Begin begin_;
+    Header first_, last_;
+    std::uint64_t round_ = 0;  ///< snapshots so far
+    TraceStore traces_;
+    std::unordered_map<TaskId, TaskSum, HashTaskId> tasks_;
+    TaskDelta exited_before_;
+    TaskDelta unseen_;
+};
+
+}  // namespace lattop

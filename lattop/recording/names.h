@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The names in a recording: users, and the frames of user stacks, so that a
+// recording shows them on a machine that has neither. NameBook gathers what is
+// new with each snapshot; RecordedNames keeps what a reader finds.
+//
+// A Names payload is a run of items, the first byte of each says what it is; a
+// text is its length (u32) and its bytes:
+//
+//	'F' text symbol, u64 offset, text module, text path, text file, u32 line,
+//	    u32 n, n times: text symbol, text file, u32 line       (inlined here)
+//	        a frame. The first of a recording is frame 0, and so on
+//	'S' u32 kind, u32 pid, u32 tgid, u64 start_ns, u32 exec_id, u64 trace_id,
+//	    u32 own, u32 n, n times: u32 frame
+//	        a user stack, innermost frame first; a later one of the same
+//	        identity replaces it. own: index of the innermost frame in the
+//	        program's own file, ffffffff for none
+//	'U' u32 uid, text name
+//
+// A process "sh" of pid 7 asleep in wait4, root's:
+//
+//	46 05 00 00 00 'wait4' 1a 00 00 00 00 00 00 00 09 00 00 00 'libc.so.6' ...
+//	53 00 00 00 00 07 00 00 00 07 00 00 00 ... 01 00 00 00 00 00 00 00
+//	55 00 00 00 00 04 00 00 00 'root'
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "lattop/model/user_stacks.h"
+#include "lattop/model/users.h"
+
+namespace lattop::recording {
+
+struct HashStackId {
+    std::size_t operator()(const StackId& id) const {
+        constexpr std::uint64_t kMixer = 0x9e3779b97f4a7c15U;
+        return (HashTaskId{}(id.task) * kMixer + id.trace_id) * kMixer + id.exec_id;
+    }
+};
+
+/// What has been written so far, and what is new.
+class NameBook {
+public:
+    /// The payload for the names of `snapshot` that are new or have changed;
+    /// empty where none are.
+    std::vector<std::byte> news(const Snapshot& snapshot, const UserStacks& stacks, Users& users);
+
+private:
+    std::uint32_t frame_index(const UserFrame& frame, std::string& payload);
+    void add_stack(const StackId& id, const UserStack& stack, std::string& payload);
+
+    std::unordered_map<std::string, std::uint32_t> frames_;  // by the bytes of its item
+    std::unordered_map<StackId, std::vector<UserFramePtr>, HashStackId> stacks_;
+    std::unordered_map<std::uint32_t, std::string> users_;
+};
+
+/// The names of a recording: both seams that views take names from.
+class RecordedNames final : public UserStacks, public Users {
+public:
+    /// Takes a payload over. Throws RecordingError; what came before the fault
+    /// stays.
+    void add(std::span<const std::byte> payload);
+
+    void want(const Snapshot& /*snapshot*/) override {}
+    bool collect() override { return false; }
+    void want_live(const Task& /*task*/) override {}
+    [[nodiscard]] int ready_fd() const override { return -1; }
+    [[nodiscard]] const UserStack* find(const StackId& id) const override;
+    [[nodiscard]] const LiveNames* find_live(const Task& /*task*/) const override {
+        return nullptr;
+    }
+    /// The number where the recording has no name.
+    const std::string& name(std::uint32_t uid) override;
+
+private:
+    std::vector<UserFramePtr> frames_;
+    std::unordered_map<StackId, UserStack, HashStackId> stacks_;
+    std::unordered_map<std::uint32_t, std::string> users_;
+};
+
+}  // namespace lattop::recording

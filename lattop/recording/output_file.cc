@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See output_file.h.
+#include "lattop/recording/output_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "lattop/recording/format.h"
+#include "lattop/source/error.h"
+
+namespace lattop::recording {
+namespace {
+
+constexpr mode_t kMode = 0600;
+constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+
+[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+    throw Error(fmt::format("will not record to {}: {}", path, why), "give another name: -o FILE");
+}
+
+bool is_recording(int fd, const struct stat& info) {
+    std::array<char, kMagic.size()> begin{};
+    if (info.st_size == 0) return true;
+    return ::pread(fd, begin.data(), begin.size(), 0) == static_cast<ssize_t>(begin.size()) &&
+           begin == kMagic;
+}
+
+/// Opens what already has that name, and empties it.
+UniqueFd open_existing(const std::string& path) {
+    UniqueFd fd(::open(path.c_str(), kFlags));
+    if (!fd && errno == ELOOP) refuse(path, "it is a symbolic link");
+    struct stat info {};
+    if (!fd || ::fstat(fd.get(), &info) != 0)
+        throw Error(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+    if (!S_ISREG(info.st_mode)) refuse(path, "it is not a regular file");
+    if (info.st_uid != ::geteuid()) refuse(path, "it is another user's");
+    if (info.st_nlink > 1) refuse(path, "it has other names too (hard links)");
+    if (!is_recording(fd.get(), info)) refuse(path, "it exists and is not a recording");
+    if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) refuse(path, "another lattop records to it");
+    if (::fchmod(fd.get(), kMode) != 0 || ::ftruncate(fd.get(), 0) != 0)
+        throw Error(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+    return fd;
+}
+
+UniqueFd open_output(const std::string& path) {
+    UniqueFd fd(::open(path.c_str(), kFlags | O_CREAT | O_EXCL, kMode));
+    if (fd) {
+        ::flock(fd.get(), LOCK_EX | LOCK_NB);
+        return fd;
+    }
+    if (errno == EEXIST) return open_existing(path);
+    throw Error(fmt::format("cannot make {}: {}", path, std::strerror(errno)));
+}
+
+}  // namespace
+
+OutputFile::OutputFile(std::string path) : path_(std::move(path)), fd_(open_output(path_)) {}
+
+void OutputFile::append(std::span<const std::byte> bytes) {
+    std::size_t done = 0;
+    while (done < bytes.size()) {
+        const ssize_t n = ::pwrite(fd_.get(), bytes.data() + done, bytes.size() - done,
+                                   static_cast<off_t>(end_ + done));
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) {
+            const int error = n < 0 ? errno : ENOSPC;
+            // Where even that fails, readers find the cut.
+            static_cast<void>(::ftruncate(fd_.get(), static_cast<off_t>(end_)) == 0);
+            throw Error(fmt::format("cannot write {}: {}", path_, std::strerror(error)),
+                        "what was written before is a whole recording");
+        }
+        done += static_cast<std::size_t>(n);
+    }
+    end_ += bytes.size();
+}
+
+}  // namespace lattop::recording

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See recording_source.h.
+#include "lattop/recording/recording_source.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "lattop/source/error.h"
+#include "lattop/source/select.h"
+#include "unwind/unique_fd.h"
+
+namespace lattop::recording {
+namespace {
+
+std::size_t read_at(int fd, std::uint64_t offset, std::span<std::byte> into,
+                    const std::string& path) {
+    for (;;) {
+        const ssize_t n = ::pread(fd, into.data(), into.size(), static_cast<off_t>(offset));
+        if (n >= 0) return static_cast<std::size_t>(n);
+        if (errno != EINTR)
+            throw Error(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
+    }
+}
+
+}  // namespace
+
+Reader open_recording(const std::string& path) {
+    auto fd = std::make_shared<UniqueFd>(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    struct stat info {};
+    if (!*fd || ::fstat(fd->get(), &info) != 0)
+        throw Error(fmt::format("cannot open {}: {}", path, std::strerror(errno)));
+    if (!S_ISREG(info.st_mode)) throw RecordingError(path + " is not a regular file");
+    return Reader(
+        [fd, path](std::uint64_t offset, std::span<std::byte> into) {
+            return read_at(fd->get(), offset, into, path);
+        },
+        path);
+}
+
+RecordingSource::RecordingSource(Reader reader) : reader_(std::move(reader)) {
+    if (reader_.size() == 0)
+        throw RecordingError("the recording holds no snapshot" +
+                             (reader_.damage().empty() ? "" : ": " + reader_.damage()));
+}
+
+Snapshot RecordingSource::take(const Query& query, Moment moment) {
+    if (moment == Moment::Next) next_ = std::min(next_ + 1, reader_.size());
+    Snapshot snapshot = reader_.snapshot(current());
+    apply_query(snapshot, query);
+    return snapshot;
+}
+
+void RecordingSource::reset() {
+    throw Error("a recording cannot be reset");
+}
+
+std::optional<std::uint64_t> RecordingSource::realtime_ns() const {
+    return reader_.realtime_ns(current());
+}
+
+int RecordingSource::travel(std::int64_t snapshots) {
+    const auto last = static_cast<std::int64_t>(reader_.size()) - 1;
+    const auto from = static_cast<std::int64_t>(current());
+    const auto to = static_cast<std::size_t>(std::clamp<std::int64_t>(from + snapshots, 0, last));
+    next_ = to == 0 ? 0 : to - 1;
+    return to == 0 ? 1 : 2;
+}
+
+std::string RecordingSource::position() const {
+    return fmt::format("snapshot {} of {}", current() + 1, reader_.size());
+}
+
+}  // namespace lattop::recording

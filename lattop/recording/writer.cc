@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See writer.h; format.h draws what is written.
+#include "lattop/recording/writer.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "lattop/recording/checksum.h"
+#include "lattop/source/encoder.h"
+#include "lattop/source/error.h"
+
+namespace lattop::recording {
+namespace {
+
+/// The checksum over everything of a header but itself, its last field.
+template <typename Header>
+std::uint32_t header_checksum(const Header& header) {
+    return crc32c(std::as_bytes(std::span(&header, 1)).first(sizeof(header) - 4));
+}
+
+}  // namespace
+
+Writer::Writer(Append append, const Info& info, std::uint64_t realtime_ns)
+    : append_(std::move(append)) {
+    FileHeader header;
+    header.begin_realtime_ns = realtime_ns;
+    header.checksum = header_checksum(header);
+    append_(std::as_bytes(std::span(&header, 1)));
+    bytes_ = sizeof(header);
+    std::string texts;
+    for (const auto& [key, value] : info)
+        // What ends a text cannot be in it.
+        texts += key + "=" + value.substr(0, value.find('\0')) + '\0';
+    put(Kind::Info, std::as_bytes(std::span(texts)), {}, 0, realtime_ns);
+}
+
+void Writer::put(Kind kind, std::span<const std::byte> raw, std::span<const std::byte> prefix,
+                 std::uint64_t time_ns, std::uint64_t realtime_ns) {
+    if (raw.size() > kMaxRawBytes)
+        throw Error(fmt::format("a record of {} bytes is more than a recording takes", raw.size()),
+                    "record fewer tasks: -p PID");
+    const std::vector<std::byte> stored = compressor_.pack(raw, prefix);
+    RecordHeader header;
+    header.kind = static_cast<std::uint16_t>(kind);
+    header.flags = prefix.empty() ? 0 : kNeedsPrevious;
+    header.stored_bytes = static_cast<std::uint32_t>(stored.size());
+    header.raw_bytes = static_cast<std::uint32_t>(raw.size());
+    header.time_ns = time_ns;
+    header.realtime_ns = realtime_ns;
+    header.payload_checksum = crc32c(stored);
+    header.header_checksum = header_checksum(header);
+    std::vector<std::byte> record(sizeof(header) + stored.size());
+    std::memcpy(record.data(), &header, sizeof(header));
+    std::memcpy(record.data() + sizeof(header), stored.data(), stored.size());
+    append_(record);
+    bytes_ += record.size();
+}
+
+void Writer::add_names(const Snapshot& snapshot, const UserStacks& stacks, Users& users,
+                       std::uint64_t realtime_ns) {
+    const std::vector<std::byte> names = names_.news(snapshot, stacks, users);
+    if (!names.empty()) put(Kind::Names, names, {}, 0, realtime_ns);
+}
+
+void Writer::add(const Snapshot& snapshot, const UserStacks& stacks, Users& users,
+                 std::uint64_t realtime_ns) {
+    add_names(snapshot, stacks, users, realtime_ns);
+    std::vector<std::byte> raw = encode(snapshot);
+    const bool key = snapshots_ % kSnapshotsPerKey == 0;
+    put(Kind::Snapshot, raw, key ? std::span<const std::byte>{} : previous_,
+        snapshot.header.time_ns, realtime_ns);
+    previous_ = std::move(raw);
+    ++snapshots_;
+}
+
+void Writer::end(std::uint64_t realtime_ns) {
+    put(Kind::End, {}, {}, 0, realtime_ns);
+}
+
+}  // namespace lattop::recording

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See top.h.
+#include "lattop/top.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+
+#include "lattop/batch.h"
+#include "lattop/live.h"
+#include "lattop/live_world.h"
+#include "lattop/output.h"
+#include "lattop/reasons/load.h"
+#include "lattop/recording/recording_source.h"
+#include "lattop/resolver_worker.h"
+#include "lattop/source/error.h"
+#include "lattop/term/curses_terminal.h"
+
+namespace lattop {
+namespace {
+
+CursesTerminal open_terminal() {
+    const char* no_colour = std::getenv("NO_COLOR");
+    return CursesTerminal(locale_charset(), no_colour == nullptr || *no_colour == '\0');
+}
+
+/// Teaches the module while `options` run. A single report would end before
+/// anything learned shows in it.
+std::unique_ptr<Learning> make_learning(const Options& options) {
+    if (options.batch && options.refreshes == 1) return std::make_unique<NoLearning>();
+    if (!options.learn) return std::make_unique<NoLearning>(LearningState::Kind::Off);
+    return start_learning();
+}
+
+void run_here(const Options& options) {
+    ProcSource source;
+    SystemUsers users;
+    SystemClock clock;
+    Reasons reasons(load_reasons(user_reasons_path()));
+    if (options.batch) {
+        StackNames stacks(std::make_unique<InlineNamer>(make_fetch()));
+        const auto learning = make_learning(options);
+        run_batch(options, {source, stacks, users, clock, *learning, reasons}, locale_charset(),
+                  write_output);
+        return;
+    }
+    // Before the threads: they must not get the signals.
+    CursesTerminal terminal = open_terminal();
+    StackNames stacks(std::make_unique<WorkerNamer>(make_fetch()));
+    const auto learning = make_learning(options);
+    run_live(options, {source, stacks, users, clock, *learning, reasons}, terminal);
+}
+
+/// As fast as it was recorded, unless -d says otherwise.
+std::chrono::milliseconds pace(const recording::Reader& reader) {
+    if (reader.size() < 2) return Options{}.delay;
+    const std::uint64_t ns = reader.time_ns(reader.size() - 1) - reader.time_ns(0);
+    const std::uint64_t ms = ns / (reader.size() - 1) / 1'000'000;
+    return std::clamp(std::chrono::milliseconds(ms), kMinDelay, kMaxDelay);
+}
+
+void run_recorded(Options options) {
+    recording::RecordingSource source(recording::open_recording(options.input));
+    recording::Reader& reader = source.reader();
+    if (!reader.damage().empty()) complain(reader.damage());
+    if (!options.delay_given) options.delay = pace(reader);
+    SystemClock clock;
+    const NoLearning learning;
+    Reasons reasons(load_reasons(user_reasons_path()));
+    const World world{source, reader.names(), reader.names(), clock, learning, reasons};
+    if (options.batch) return run_batch(options, world, locale_charset(), write_output);
+    CursesTerminal terminal = open_terminal();
+    run_live(options, world, terminal);
+}
+
+}  // namespace
+
+void run_top(const Options& options) {
+    if (!options.batch && (::isatty(STDOUT_FILENO) == 0 || ::isatty(STDIN_FILENO) == 0))
+        throw UsageError("the live table needs a terminal", "use lattop -b, or lattop --json");
+    if (options.input.empty())
+        run_here(options);
+    else
+        run_recorded(options);
+}
+
+}  // namespace lattop

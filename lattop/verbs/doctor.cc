@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See doctor.h. Each check is a function of the machine that says what it
+// found; what the module would say is asked of the module.
+#include "lattop/verbs/doctor.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "lattop/model/proc_text.h"
+#include "lattop/output.h"
+#include "lattop/source/error.h"
+#include "lattop/source/proc_source.h"
+#include "lattop/source/process_tree.h"
+#include "lattop/version.h"
+
+namespace lattop {
+namespace {
+
+using Level = Finding::Level;
+
+/// What lattop is tested on: docs/kernels.md.
+constexpr unsigned kOldestMajor = 5, kOldestMinor = 10;
+
+constexpr unsigned kCapSysModule = 16, kCapSysPtrace = 19;
+
+std::string read(const Machine& machine, const std::string& path) {
+    std::string text = read_proc_text(machine.root + path).text;
+    while (!text.empty() && (text.back() == '\n' || text.back() == '\0'))
+        text.pop_back();
+    return text;
+}
+
+bool exists(const Machine& machine, const std::string& path) {
+    struct stat info {};
+    return ::stat((machine.root + path).c_str(), &info) == 0;
+}
+
+std::string release_of(const Machine& machine) {
+    return read(machine, "/proc/sys/kernel/osrelease");
+}
+
+/// Capabilities in effect, as /proc/self/status says.
+bool may(const Machine& machine, unsigned capability) {
+    const std::string status = read(machine, "/proc/self/status");
+    const std::string_view name = "CapEff:\t";
+    const std::size_t at = status.find(name);
+    if (at == std::string::npos) return false;
+    std::uint64_t bits = 0;
+    const char* end = status.data() + status.size();
+    std::from_chars(status.data() + at + name.size(), end, bits, 16);
+    return (bits >> capability & 1) != 0;
+}
+
+Finding check_kernel(const Machine& machine) {
+    const std::string release = release_of(machine);
+    unsigned major = 0;
+    unsigned minor = 0;
+    const char* end = release.data() + release.size();
+    const auto [dot, error] = std::from_chars(release.data(), end, major);
+    if (error != std::errc{} || dot == end || *dot != '.')
+        return {Level::Note, fmt::format("the kernel's release \"{}\" says nothing", release)};
+    std::from_chars(dot + 1, end, minor);
+    if (major < kOldestMajor || (major == kOldestMajor && minor < kOldestMinor))
+        return {Level::Problem, fmt::format("kernel {} is too old", release),
+                "lattop needs Linux 5.10 or later; make run opens it in a guest"};
+    return {Level::Fine, fmt::format("kernel {}", release)};
+}
+
+bool loaded(const Machine& machine) {
+    return ("\n" + read(machine, "/proc/modules")).find("\nlattop ") != std::string::npos ||
+           exists(machine, "/proc/lattop");
+}
+
+/// What keeps an unloaded module from being loaded, worst first.
+std::vector<Finding> check_loading(const Machine& machine) {
+    std::vector<Finding> findings;
+    const std::string release = release_of(machine);
+    const std::string modules = "/lib/modules/" + release;
+    if (!exists(machine, "/proc/modules"))
+        findings.push_back({Level::Problem, "this kernel takes no modules (no /proc/modules)",
+                            "another kernel is needed; make run opens lattop in a guest"});
+    if (read(machine, "/proc/sys/kernel/modules_disabled") == "1")
+        findings.push_back({Level::Problem, "loading modules has been turned off",
+                            "kernel.modules_disabled is 1, until the machine is booted again"});
+    const std::string lockdown = read(machine, "/sys/kernel/security/lockdown");
+    const bool locked = lockdown.find("[integrity]") != std::string::npos ||
+                        lockdown.find("[confidentiality]") != std::string::npos;
+    if (locked || read(machine, "/sys/module/module/parameters/sig_enforce") == "Y")
+        findings.push_back({Level::Note, "this kernel takes signed modules only",
+                            "sign lattop.ko with a key that it knows (mokutil --import)"});
+    if (!may(machine, kCapSysModule))
+        findings.push_back({Level::Problem, "this user may not load modules",
+                            "run as root, outside of a container, or ask an administrator"});
+    static constexpr std::array kPlaces = {"/extra/lattop.ko", "/updates/dkms/lattop.ko",
+                                           "/updates/dkms/lattop.ko.xz",
+                                           "/updates/dkms/lattop.ko.zst"};
+    const bool installed = std::ranges::any_of(
+        kPlaces, [&](const char* place) { return exists(machine, modules + place); });
+    if (installed)
+        findings.push_back({Level::Problem, "the module is installed, and not loaded",
+                            "as root: modprobe lattop"});
+    else if (exists(machine, modules + "/build/Makefile"))
+        findings.push_back({Level::Problem, "the module is neither loaded nor installed",
+                            "in lattop's source tree, as root: make load"});
+    else
+        findings.push_back(
+            {Level::Problem,
+             fmt::format("the module is not installed, and the headers of {} are missing", release),
+             fmt::format("install them (Debian: apt install linux-headers-{}), then make load",
+                         release)});
+    return findings;
+}
+
+/// The parameter that bounds what a counter counts; "" for none.
+std::string_view parameter_of(std::size_t cause) {
+    switch (cause) {
+        case LT_LOST_task_limit: return "max_tasks";
+        case LT_LOST_entry_limit: return "max_traces_per_task";
+        case LT_LOST_entry_pool: return "max_entries";
+        case LT_LOST_trace_limit: return "max_traces";
+        case LT_LOST_kernel_cut: return "kernel_depth";
+        case LT_LOST_user_cut: return "user_depth";
+        case LT_LOST_row_limit: return "max_rows";
+        default: return "";
+    }
+}
+
+void check_losses(const Header& header, bool resolves, std::vector<Finding>& findings) {
+    for (std::size_t i = 0; i < kLostCauses.size(); ++i) {
+        if (header.lost[i] == 0) continue;
+        Finding finding{Level::Note, fmt::format("{} {}", header.lost[i], kLostCauses[i].text)};
+        if (const auto parameter = parameter_of(i); !parameter.empty())
+            finding.advice = fmt::format("load the module with a larger {}", parameter);
+        if (i == LT_LOST_user_miss)
+            finding.advice = resolves ? "lattop learns while it runs; lattop daemon always does"
+                                      : "as root: lattop daemon";
+        findings.push_back(std::move(finding));
+    }
+}
+
+std::vector<Finding> check_module(const Machine& machine) {
+    std::vector<Finding> findings;
+    if (!loaded(machine)) return check_loading(machine);
+    try {
+        const Header header = machine.ask_module();
+        findings.push_back(
+            {Level::Fine, fmt::format("module {}, hook {}", header.release, header.hook)});
+        if (header.release != kVersion)
+            findings.push_back(
+                {Level::Note,
+                 fmt::format("the module is of release {}, this lattop of {}", header.release,
+                             kVersion),
+                 "install both of one release, then: rmmod lattop; modprobe lattop"});
+        const bool resolves = may(machine, kCapSysPtrace);
+        if (!resolves)
+            findings.push_back({Level::Note,
+                                "this user sees his own tasks only, and cannot make user stacks "
+                                "whole",
+                                "run as root, or have lattop daemon run as root"});
+        check_losses(header, resolves, findings);
+    } catch (const Error& error) {
+        findings.push_back({Level::Problem, error.what(), error.hint()});
+    }
+    return findings;
+}
+
+Finding check_children(const Machine& machine) {
+    try {
+        machine.follow_children();
+    } catch (const Error& error) {
+        return {Level::Note, std::string("lattop run does not work: ") + error.what(),
+                error.hint()};
+    }
+    return {Level::Fine, "the children of a command can be followed (lattop run)"};
+}
+
+Finding check_ptrace(const Machine& machine) {
+    const std::string scope = read(machine, "/proc/sys/kernel/yama/ptrace_scope");
+    if (may(machine, kCapSysPtrace)) return {Level::Fine, "every process can be looked at"};
+    if (scope == "1" || scope == "2" || scope == "3")
+        return {Level::Note,
+                fmt::format("other processes cannot be looked at: kernel.yama.ptrace_scope is {}",
+                            scope),
+                "lattop stack and the names of user frames need root here"};
+    return {Level::Fine, "this user's processes can be looked at"};
+}
+
+const char* level_name(Level level) {
+    switch (level) {
+        case Level::Fine: return "ok";
+        case Level::Note: return "note";
+        case Level::Problem: return "PROBLEM";
+    }
+    return "";
+}
+
+}  // namespace
+
+std::vector<Finding> examine(const Machine& machine) {
+    std::vector<Finding> findings = {check_kernel(machine)};
+    for (Finding& finding : check_module(machine))
+        findings.push_back(std::move(finding));
+    findings.push_back(check_ptrace(machine));
+    findings.push_back(check_children(machine));
+    return findings;
+}
+
+std::string findings_text(const std::vector<Finding>& findings) {
+    std::string text;
+    for (const Finding& finding : findings) {
+        text += fmt::format("{:<8} {}\n", level_name(finding.level),
+                            printable(finding.text, locale_charset()));
+        if (!finding.advice.empty())
+            text += fmt::format("{:<8}   {}\n", "", printable(finding.advice, locale_charset()));
+    }
+    return text;
+}
+
+int doctor_command(Arguments::List arguments) {
+    Arguments parser("doctor", "Says why something of lattop does not work here, and what to do.");
+    if (!parser.parse(arguments)) return 0;
+    const Machine machine{"",
+                          [] {
+                              Query query;
+                              query.limit = 1;
+                              return ProcSource().take(query, Moment::Next).header;
+                          },
+                          [] { const ProcessTree tree(::getpid()); }};
+    const std::vector<Finding> findings = examine(machine);
+    write_output(findings_text(findings));
+    const bool sick = std::ranges::any_of(
+        findings, [](const Finding& finding) { return finding.level == Level::Problem; });
+    return static_cast<int>(sick ? ExitCode::Failed : ExitCode::Ok);
+}
+
+}  // namespace lattop

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See profile.h.
+#include "lattop/verbs/profile.h"
+
+#include <fmt/format.h>
+
+#include "lattop/model/format.h"
+#include "lattop/model/period.h"
+#include "lattop/output.h"
+#include "lattop/reasons/load.h"
+
+namespace lattop {
+namespace {
+
+/// A report may take as many looks for names: each asks for a bounded number.
+constexpr int kNameRounds = 16;
+
+std::string length(const Snapshot& snapshot) {
+    return format_duration(snapshot.header.time_ns - snapshot.header.since_ns);
+}
+
+}  // namespace
+
+Profile::Profile() : reasons_(std::make_unique<Reasons>(load_reasons(user_reasons_path()))) {}
+
+Profile Profile::recorded(const std::string& input, const Selection& selection) {
+    Profile profile;
+    profile.recording_ =
+        std::make_unique<recording::RecordingSource>(recording::open_recording(input));
+    recording::RecordingSource& source = *profile.recording_;
+    recording::Reader& reader = source.reader();
+    if (!reader.damage().empty()) complain(reader.damage());
+    Period period(source.size() == 1 ? Period::Begin::AtNothing : Period::Begin::AtFirst);
+    while (source.more())
+        period.add(source.take(selection.query(), Moment::Next));
+    profile.snapshot = period.snapshot();
+    profile.names_ = &reader.names();
+    profile.users_ = &reader.names();
+    profile.realtime_ns = reader.realtime_ns(reader.size() - 1);
+    const auto info = [&](const char* key) {
+        const auto found = reader.info().find(key);
+        return found == reader.info().end() ? std::string("?") : found->second;
+    };
+    profile.title =
+        fmt::format("{}, Linux {}, {} in {} snapshots from {} on", info("host"), info("kernel"),
+                    length(profile.snapshot), source.size(), local_time_at(reader.realtime_ns(0)));
+    if (reader.info().contains("command")) profile.title += ": " + info("command");
+    return profile;
+}
+
+Profile Profile::live(const Selection& selection,
+                      std::optional<std::chrono::milliseconds> duration) {
+    Profile profile;
+    profile.world_ = std::make_unique<LiveWorld>(duration.has_value());
+    const World world = profile.world_->world();
+    Period period(duration ? Period::Begin::AtFirst : Period::Begin::AtNothing);
+    period.add(world.source.take(selection.query(), Moment::Next));
+    if (duration) {
+        world.clock.sleep_until(world.clock.now() + *duration);
+        period.add(world.source.take(selection.query(), Moment::Next));
+    }
+    profile.snapshot = period.snapshot();
+    for (int round = 0; round < kNameRounds; ++round) {
+        world.stacks.want(profile.snapshot);
+        if (!world.stacks.collect()) break;
+    }
+    profile.names_ = &world.stacks;
+    profile.users_ = &world.users;
+    profile.realtime_ns = world.clock.realtime_ns();
+    profile.title =
+        fmt::format("{}{}", length(profile.snapshot), duration ? "" : " since load or reset");
+    return profile;
+}
+
+}  // namespace lattop

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See record.h.
+#include "lattop/verbs/record.h"
+
+#include <fmt/format.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "lattop/child_command.h"
+#include "lattop/live_world.h"
+#include "lattop/options.h"
+#include "lattop/output.h"
+#include "lattop/recording/output_file.h"
+#include "lattop/source/error.h"
+#include "lattop/version.h"
+
+namespace lattop {
+namespace {
+
+struct RecordCommand {
+    RecordPlan plan;
+    std::string file;
+    std::vector<std::string> command;
+    bool learn = true;
+};
+
+std::optional<RecordCommand> parse(Arguments::List arguments) {
+    RecordCommand result;
+    std::string delay;
+    std::string duration;
+    bool no_learn = false;
+    if (auto command = take_command(arguments)) {
+        result.command = std::move(*command);
+        if (result.command.empty())
+            throw UsageError("lattop record: no command stands behind --",
+                             "see lattop record --help");
+    }
+    Arguments parser("record",
+                     "Records all tasks, or those of -p, for replay, report, export and diff.\n"
+                     "lattop record -o FILE [-- COMMAND...]: until ^C, or until COMMAND has ended");
+    parser.text("-o,--output", "FILE", result.file, "where to (needed); mode 0600");
+    parser.text("-d,--delay", "SECS", delay, "seconds between snapshots (default 1)");
+    parser.text("--duration", "SECS", duration, "end after so many seconds");
+    parser.flag("--no-learn", no_learn, "do not teach the module to walk user stacks");
+    parser.selection(result.plan.selection);
+    if (!parser.parse(arguments)) return std::nullopt;
+    if (result.file.empty()) throw UsageError("lattop record: where to?", "give -o FILE");
+    if (!delay.empty()) result.plan.delay = parse_delay(delay);
+    if (!duration.empty()) result.plan.duration = parse_duration(duration, "--duration");
+    result.learn = !no_learn;
+    return result;
+}
+
+/// A line that replaces itself; for terminals only.
+void show_progress(const recording::Writer& writer) {
+    if (::isatty(STDERR_FILENO) == 0) return;
+    std::fputs(fmt::format("\rlattop record: {} snapshots, {}; ^C ends it ", writer.snapshots(),
+                           format_bytes(writer.bytes()))
+                   .c_str(),
+               stderr);
+}
+
+}  // namespace
+
+recording::Info recording_info(const std::vector<std::string>& command) {
+    utsname names{};
+    ::uname(&names);
+    recording::Info info{{"host", names.nodename}, {"kernel", names.release}, {"lattop", kVersion}};
+    for (const std::string& word : command)
+        info["command"] += (info["command"].empty() ? "" : " ") + word;
+    return info;
+}
+
+void record(const RecordPlan& plan, World world, recording::Writer& writer, const WaitForEnd& wait,
+            const Progress& progress) {
+    const Query query = plan.selection.query();
+    const Clock::Time begin = world.clock.now();
+    const Clock::Time end = plan.duration ? begin + *plan.duration : Clock::Time::max();
+    Clock::Time next = begin;
+    for (bool last = false;;) {
+        const Snapshot snapshot = world.source.take(query, Moment::Next);
+        const std::uint64_t now = world.source.realtime_ns().value_or(world.clock.realtime_ns());
+        world.stacks.want(snapshot);
+        world.stacks.collect();
+        writer.add(snapshot, world.stacks, world.users, now);
+        progress(writer);
+        if (last || !world.source.more()) break;
+        next = std::min(std::max(next + plan.delay, world.clock.now()), end);
+        last = wait(next) || next >= end;
+    }
+    writer.end(world.clock.realtime_ns());
+}
+
+int record_command(Arguments::List arguments) {
+    const auto command = parse(arguments);
+    if (!command) return 0;
+    EndSignals signals;
+    std::optional<ChildCommand> child;
+    if (!command->command.empty()) child.emplace(command->command, signals);
+    LiveWorld live(command->learn);
+    recording::OutputFile file(command->file);
+    SystemClock clock;
+    recording::Writer writer([&](auto bytes) { file.append(bytes); },
+                             recording_info(command->command), clock.realtime_ns());
+    if (child) child->release();
+    const WaitForEnd wait = [&](Clock::Time until) {
+        for (;;) {
+            const int signal = signals.wait_until(until);
+            if (child && child->status()) return true;
+            if (signal == 0) return false;
+            if (signal != SIGCHLD) return true;
+        }
+    };
+    record(command->plan, live.world(), writer, wait, show_progress);
+    if (::isatty(STDERR_FILENO) != 0) std::fputs("\n", stderr);
+    complain(fmt::format("{} snapshots, {}, in {}", writer.snapshots(),
+                         format_bytes(writer.bytes()), file.path()));
+    return 0;
+}
+
+}  // namespace lattop

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See report.h.
+#include "lattop/verbs/report.h"
+
+#include "lattop/export/json.h"
+#include "lattop/export/stack_text.h"
+#include "lattop/export/text.h"
+#include "lattop/options.h"
+#include "lattop/output.h"
+#include "lattop/source/decoder.h"
+#include "lattop/source/encoder.h"
+
+namespace lattop {
+
+std::string report_text(const Snapshot& snapshot, const UserStacks& names, Users& users,
+                        Reasons& reasons, const std::string& clock, const ReportOptions& options,
+                        Charset charset) {
+    Model model;
+    model.update(decode(encode(snapshot)), {});
+    TextOptions text;
+    text.limit = options.tasks;
+    text.charset = charset;
+    text.since = "in all";
+    return refresh_text({model, names, users, reasons}, text, clock, "") +
+           "\nThe worst stacks, over all tasks that share them\n" +
+           stacks_text(merge_stacks(snapshot, names, reasons), options.stacks, charset);
+}
+
+int report_command(Arguments::List arguments) {
+    std::string file;
+    std::string tasks;
+    std::string stacks;
+    bool json = false;
+    Selection selection;
+    Arguments parser("report", "A whole recording as text: where its tasks blocked.");
+    parser.positional("FILE", file, "what lattop record made");
+    parser.flag("--json", json, "one JSON document, as lattop --json prints, with all tasks");
+    parser.text("--limit", "N", tasks, "at most N tasks, 0 for all (default 20)");
+    parser.text("--stacks", "N", stacks, "at most N of the stacks of all tasks (default 10)");
+    parser.selection(selection);
+    if (!parser.parse(arguments)) return 0;
+    ReportOptions options;
+    const auto number = [](const std::string& given, const char* option) {
+        return static_cast<std::uint32_t>(parse_number(given, option, 0, LT_MAX_LIMIT));
+    };
+    if (!tasks.empty()) options.tasks = number(tasks, "--limit");
+    if (!stacks.empty()) options.stacks = number(stacks, "--stacks");
+    Profile profile = Profile::recorded(file, selection);
+    if (json) {
+        Model model;
+        model.update(std::move(profile.snapshot), selection.query());
+        write_output(refresh_json({model, profile.names(), profile.users(), profile.reasons()}, {},
+                                  tasks.empty() ? 0 : options.tasks, profile.realtime_ns, {}));
+        return 0;
+    }
+    write_output(printable(profile.title, locale_charset()) + "\n" +
+                 report_text(profile.snapshot, profile.names(), profile.users(), profile.reasons(),
+                             local_time_at(profile.realtime_ns), options, locale_charset()));
+    return 0;
+}
+
+}  // namespace lattop

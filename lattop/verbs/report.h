@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// `lattop report FILE`: a whole recording as text, or as one JSON document.
+#pragma once
+
+#include <string>
+
+#include "lattop/model/format.h"
+#include "lattop/verbs/arguments.h"
+#include "lattop/verbs/profile.h"
+
+namespace lattop {
+
+struct ReportOptions {
+    std::uint32_t tasks = 20;   ///< 0: all
+    std::uint32_t stacks = 10;  ///< 0: all
+};
+
+/// The tasks with their worst stacks, then the worst stacks over all tasks.
+std::string report_text(const Snapshot& snapshot, const UserStacks& names, Users& users,
+                        Reasons& reasons, const std::string& clock, const ReportOptions& options,
+                        Charset charset);
+
+/// The verb. Its exit status.
+int report_command(Arguments::List arguments);
+
+}  // namespace lattop

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See run.h.
+#include "lattop/verbs/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <numeric>
+#include <optional>
+
+#include "lattop/child_command.h"
+#include "lattop/live_world.h"
+#include "lattop/options.h"
+#include "lattop/output.h"
+#include "lattop/recording/output_file.h"
+#include "lattop/recording/writer.h"
+#include "lattop/source/error.h"
+#include "lattop/verbs/record.h"
+#include "lattop/verbs/report.h"
+
+namespace lattop {
+namespace {
+
+struct RunOptions {
+    std::string file;
+    std::chrono::milliseconds delay{100};
+    ReportOptions report;
+    std::vector<std::string> command;
+};
+
+std::optional<RunOptions> parse(Arguments::List arguments) {
+    RunOptions options;
+    options.report = {.tasks = 10, .stacks = 10};
+    auto command = take_command(arguments);
+    std::string delay;
+    std::string stacks;
+    std::string tasks;
+    Arguments parser("run",
+                     "Runs a command, then prints to standard error where it and all that it\n"
+                     "forked blocked. lattop run [options] -- COMMAND...");
+    parser.text("-o,--output", "FILE", options.file, "record it too, mode 0600");
+    parser.text("-d,--delay", "SECS", delay, "seconds between two looks (default 0.1)");
+    parser.text("--limit", "N", tasks, "at most N tasks, 0 for all (default 10)");
+    parser.text("--stacks", "N", stacks, "at most N stacks, 0 for all (default 10)");
+    if (!parser.parse(arguments)) return std::nullopt;
+    if (!command || command->empty())
+        throw UsageError("lattop run: which command?", "lattop run -- COMMAND [ARGUMENT...]");
+    options.command = std::move(*command);
+    if (!delay.empty()) options.delay = parse_delay(delay);
+    const auto number = [](const std::string& given, const char* option) {
+        return static_cast<std::uint32_t>(parse_number(given, option, 0, LT_MAX_LIMIT));
+    };
+    if (!tasks.empty()) options.report.tasks = number(tasks, "--limit");
+    if (!stacks.empty()) options.report.stacks = number(stacks, "--stacks");
+    return options;
+}
+
+/// What is seen of the command, look by look.
+class Watch {
+public:
+    Watch(const RunOptions& options, const ChildCommand& child, World world)
+        : world_(world), tree_(child.pid()) {
+        Query query;
+        query.pids = {static_cast<std::uint32_t>(child.pid())};
+        Snapshot snapshot = world_.source.take(query, Moment::Next);
+        if (snapshot.tasks.empty())
+            throw Error("the module does not show the command to this user", "run as root");
+        before_ = snapshot.tasks.front();
+        begin_ = snapshot.header;
+        if (options.file.empty()) return;
+        file_.emplace(options.file);
+        writer_.emplace([this](auto bytes) { file_->append(bytes); },
+                        recording_info(options.command), world_.clock.realtime_ns());
+        keep_tree(snapshot, TreeMembers(0), before_);
+        writer_->add(snapshot, world_.stacks, world_.users, world_.clock.realtime_ns());
+    }
+
+    void look() {
+        Query query;
+        query.sort = LT_SORT_PID;
+        query.traces = LT_TRACES_ALL;
+        query.limit = LT_MAX_LIMIT;
+        tree_.update();
+        // All of a small tree by name; of a large one it is among all tasks.
+        const auto& processes = tree_.members().processes();
+        if (processes.size() <= LT_MAX_PIDS) query.pids = processes;
+        Snapshot snapshot = world_.source.take(query, Moment::Next);
+        tree_.update();
+        world_.stacks.want(snapshot);
+        world_.stacks.collect();
+        keep_tree(snapshot, tree_.members(), before_);
+        period_.add(snapshot);
+        if (writer_)
+            writer_->add(so_far(), world_.stacks, world_.users, world_.clock.realtime_ns());
+    }
+
+    /// The command's figures, counted from its start.
+    [[nodiscard]] Snapshot so_far() const {
+        Snapshot snapshot = period_.snapshot();
+        snapshot.header.since_ns = begin_.time_ns;
+        for (std::size_t i = 0; i < begin_.lost.size(); ++i)
+            snapshot.header.lost[i] -= std::min(begin_.lost[i], snapshot.header.lost[i]);
+        return snapshot;
+    }
+
+    void end() {
+        if (writer_) writer_->end(world_.clock.realtime_ns());
+    }
+
+    [[nodiscard]] const TreeMembers& members() const { return tree_.members(); }
+
+private:
+    World world_;
+    ProcessTree tree_;
+    Period period_{Period::Begin::AtNothing};
+    Task before_;
+    Header begin_;
+    std::optional<recording::OutputFile> file_;
+    std::optional<recording::Writer> writer_;
+};
+
+/// Looks until the command has ended; its exit status.
+int watch_to_end(Watch& watch, ChildCommand& child, EndSignals& signals,
+                 std::chrono::milliseconds delay, Clock& clock) {
+    for (Clock::Time next = clock.now();;) {
+        next = std::max(next + delay, clock.now());
+        for (;;) {
+            const int signal = signals.wait_until(next);
+            if (signal == 0) break;
+            if (const auto status = child.status()) {
+                watch.look();
+                return *status;
+            }
+            // ^C has reached the command as well; the others are passed on.
+            if (signal == SIGTERM || signal == SIGHUP) child.send(signal);
+        }
+        watch.look();
+    }
+}
+
+std::string describe(const RunOptions& options, const Snapshot& snapshot,
+                     const TreeMembers& members, int status) {
+    std::uint64_t blocked = 0;
+    std::uint64_t runq = 0;
+    for (const Task& task : snapshot.tasks) {
+        blocked += task.blocked_ns;
+        runq += task.runq_ns;
+    }
+    std::string text = fmt::format(
+        "{}: status {} after {}; {} tasks were blocked for {}, and waited {} for a CPU\n",
+        printable(options.command.front(), locale_charset()), status,
+        format_duration(snapshot.header.time_ns - snapshot.header.since_ns), members.size(),
+        format_duration(blocked), format_duration(runq));
+    if (members.lost() != 0)
+        text += fmt::format("{} forks were not seen: some tasks are missing\n", members.lost());
+    return text;
+}
+
+}  // namespace
+
+void keep_tree(Snapshot& snapshot, const TreeMembers& tree, const Task& before) {
+    std::erase_if(snapshot.tasks, [&](const Task& task) { return !tree.contains(task); });
+    for (Task& task : snapshot.tasks) {
+        if (id_of(task) != id_of(before)) continue;
+        task.runq_ns -= std::min(task.runq_ns, before.runq_ns);
+        task.runs -= std::min(task.runs, before.runs);
+        task.max_ns = 0;
+        for (Entry& entry : std::span(snapshot.entries).subspan(task.first_entry, task.n_entries)) {
+            if (entry.exec_id != before.exec_id) {
+                task.max_ns = std::max(task.max_ns, entry.max_ns);
+                continue;
+            }
+            task.blocked_ns -= std::min(task.blocked_ns, entry.blocked_ns);
+            task.sleeps -= std::min(task.sleeps, entry.sleeps);
+            task.ongoing_ns -= std::min(task.ongoing_ns, entry.ongoing_ns);
+            entry.blocked_ns = entry.ongoing_ns = entry.max_ns = entry.sleeps = 0;
+            entry.hist = {};
+        }
+    }
+}
+
+int run_command_verb(Arguments::List arguments) {
+    const auto options = parse(arguments);
+    if (!options) return 0;
+    EndSignals signals;
+    ChildCommand child(options->command, signals);
+    LiveWorld live(true);
+    const World world = live.world();
+    Watch watch(*options, child, world);
+    child.release();
+    const int status = watch_to_end(watch, child, signals, options->delay, world.clock);
+    watch.end();
+    const Snapshot snapshot = watch.so_far();
+    const std::string text =
+        "\n" + describe(*options, snapshot, watch.members(), status) + "\n" +
+        report_text(snapshot, world.stacks, world.users, world.reasons, world.clock.local_time(),
+                    options->report, locale_charset());
+    std::fputs(text.c_str(), stderr);
+    return status;
+}
+
+}  // namespace lattop

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lattop/model/period.h"
+
+#include <numeric>
+
+#include "tests/unit/support/catch.h"
+#include "tests/unit/support/sample.h"
+
+namespace lattop::test {
+namespace {
+
+constexpr std::uint64_t kSince = 1'000;
+
+/// A machine of tasks with one trace; time goes on by 100 ns a snapshot.
+struct Machine {
+    SnapshotBuilder builder;
+    std::uint32_t trace;
+
+    explicit Machine(std::uint64_t round) {
+        builder.header.since_ns = kSince;
+        builder.header.time_ns = 2'000 + 100 * round;
+        trace = builder.add_trace({.id = 5, .kernel = {"schedule", "pipe_read"}, .user = {7}});
+    }
+    Machine& task(std::uint32_t pid, std::uint64_t blocked, std::uint64_t sleeps,
+                  std::uint64_t max = 0, std::map<std::size_t, std::uint64_t> hist = {}) {
+        builder.add_task({.pid = pid,
+                          .blocked_ns = blocked,
+                          .sleeps = sleeps,
+                          .max_ns = max,
+                          .runq_ns = blocked / 10,
+                          .runs = sleeps,
+                          .flags = 0,
+                          .entries = {{.trace = trace,
+                                       .blocked_ns = blocked,
+                                       .sleeps = sleeps,
+                                       .max_ns = max,
+                                       .hist = std::move(hist)}}});
+        return *this;
+    }
+    Machine& exited(std::uint64_t blocked, std::uint64_t sleeps) {
+        builder.add_task({.pid = 0,
+                          .tgid = 0,
+                          .blocked_ns = blocked,
+                          .sleeps = sleeps,
+                          .kind = LT_KIND_EXITED_ALL,
+                          .state = 'X',
+                          .flags = LT_T_EXITED});
+        return *this;
+    }
+    Snapshot snapshot() { return builder.snapshot(); }
+};
+
+const Task* find(const Snapshot& snapshot, std::uint32_t pid) {
+    const auto found = std::ranges::find(snapshot.tasks, pid, &Task::pid);
+    return found == snapshot.tasks.end() ? nullptr : &*found;
+}
+
+std::uint64_t total(const Snapshot& snapshot) {
+    return std::accumulate(
+        snapshot.tasks.begin(), snapshot.tasks.end(), std::uint64_t{0},
+        [](std::uint64_t sum, const Task& task) { return sum + task.blocked_ns; });
+}
+
+}  // namespace
+
+TEST_CASE("a period counts from its first snapshot on, new tasks whole") {
+    Period period;
+    period.add(Machine(0).task(1, 500, 5, 90, {{6, 5}}).snapshot());
+    period.add(Machine(1).task(1, 600, 7, 90, {{5, 2}, {6, 5}}).task(2, 40, 1, 40).snapshot());
+    period.add(Machine(2).task(1, 650, 8, 90, {{5, 3}, {6, 5}}).task(2, 90, 2, 50).snapshot());
+    const Snapshot all = period.snapshot();
+    CHECK(all.header.since_ns == 2'000);
+    CHECK(all.header.time_ns == 2'200);
+    REQUIRE(all.tasks.size() == 2);
+    CHECK(find(all, 1)->blocked_ns == 150);
+    CHECK(find(all, 1)->sleeps == 3);
+    CHECK(find(all, 1)->runq_ns == 15);
+    CHECK(find(all, 2)->blocked_ns == 90);
+    const Entry& entry = all.entries_of(*find(all, 1)).front();
+    CHECK(entry.blocked_ns == 150);
+    CHECK(entry.hist[5] == 3);
+    CHECK(entry.hist[6] == 0);
+    // The longest was before: here none was longer than its bucket says.
+    CHECK(entry.max_ns == 63);
+    CHECK(all.entries_of(*find(all, 2)).front().max_ns == 50);
+    const auto kernel = all.kernel_frames(*all.trace_of(entry));
+    REQUIRE(kernel.size() == 2);
+    CHECK(kernel[1].symbol.name == "pipe_read");
+    CHECK(all.user_frames(*all.trace_of(entry)).front() == 7);
+}
+
+TEST_CASE("tasks that end stay as they were seen, the rest stands under [exited]") {
+    Period period;
+    period.add(Machine(0).task(1, 500, 5).task(2, 100, 1).exited(1'000, 10).snapshot());
+    period.add(Machine(1).task(1, 500, 5).task(2, 180, 2).exited(1'000, 10).snapshot());
+    // 2 slept 20 more, then merged; a task that no snapshot shows slept 30.
+    period.add(Machine(2).task(1, 510, 6).exited(1'000 + 200 + 30, 10 + 3 + 1).snapshot());
+    const Snapshot all = period.snapshot();
+    REQUIRE(all.tasks.size() == 3);
+    CHECK(find(all, 1)->blocked_ns == 10);
+    CHECK(find(all, 2)->blocked_ns == 80);
+    CHECK(find(all, 2)->exited());
+    CHECK(find(all, 2)->state == 'X');
+    CHECK(find(all, 0)->kind == LT_KIND_EXITED_ALL);
+    CHECK(find(all, 0)->blocked_ns == 50);
+    CHECK(find(all, 0)->sleeps == 2);
+    CHECK(total(all) == 510 + 1'230 - 1'600);
+}
+
+TEST_CASE("after a reset figures go on from where they were") {
+    Period period;
+    period.add(Machine(0).task(1, 500, 5).snapshot());
+    period.add(Machine(1).task(1, 600, 6).snapshot());
+    Machine reset(2);
+    reset.builder.header.since_ns = 2'150;
+    period.add(reset.task(1, 30, 1).snapshot());
+    const Snapshot all = period.snapshot();
+    CHECK(find(all, 1)->blocked_ns == 130);
+    CHECK(all.entries_of(*find(all, 1)).front().blocked_ns == 130);
+}
+
+TEST_CASE("begun at nothing, a single snapshot counts as it is") {
+    Period period(Period::Begin::AtNothing);
+    const Snapshot before = sample_machine(10).snapshot();
+    period.add(before);
+    const Snapshot all = period.snapshot();
+    CHECK(all.header.since_ns == before.header.since_ns);
+    CHECK(total(all) == total(before));
+    const Task* worker = find(all, 1201);
+    REQUIRE(worker != nullptr);
+    CHECK(worker->ongoing_ns == 12'000'000);
+    CHECK(worker->max_ns == 180'000'000);
+    CHECK(all.entries_of(*worker).size() == 3);
+    CHECK(all.entries_of(*worker).back().trace == kOtherTrace);
+}
+
+}  // namespace lattop::test

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lattop/recording/output_file.h"
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <iterator>
+
+#include "lattop/recording/recording_source.h"
+#include "lattop/source/error.h"
+#include "tests/unit/support/catch.h"
+#include "tests/unit/support/child.h"
+#include "tests/unit/support/recordings.h"
+
+namespace lattop::test {
+namespace {
+
+using recording::OutputFile;
+
+std::string content(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+TEST_CASE("a recording is its user's alone, whatever the umask") {
+    const TempFolder folder;
+    const std::string path = folder.path() + "/r";
+    const mode_t before = ::umask(0);
+    const OutputFile file(path);
+    ::umask(before);
+    struct stat info {};
+    REQUIRE(::stat(path.c_str(), &info) == 0);
+    CHECK((info.st_mode & 07777) == 0600);
+}
+
+TEST_CASE("what is no recording is not written over") {
+    const TempFolder folder;
+    const std::string path = folder.path() + "/precious";
+    std::ofstream(path) << "precious data";
+    const std::string link = folder.path() + "/link";
+    REQUIRE(::symlink(path.c_str(), link.c_str()) == 0);
+    const std::string dangling = folder.path() + "/dangling";
+    REQUIRE(::symlink("nowhere", dangling.c_str()) == 0);
+    const std::string fifo = folder.path() + "/fifo";
+    REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+    CHECK_THROWS_WITH(OutputFile(path), has_text("not a recording"));
+    CHECK_THROWS_WITH(OutputFile(link), has_text("symbolic link"));
+    CHECK_THROWS_WITH(OutputFile(dangling), has_text("symbolic link"));
+    CHECK_THROWS_WITH(OutputFile(fifo), has_text("not a regular file"));
+    CHECK_THROWS_AS(OutputFile(folder.path()), Error);
+    CHECK_THROWS_WITH(OutputFile(folder.path() + "/no/such"), has_text("No such file"));
+    CHECK(content(path) == "precious data");
+}
+
+TEST_CASE("an old recording is written over, unless it has other names or is being written") {
+    const TempFolder folder;
+    const std::string path = folder.path() + "/r";
+    write_file(path, sample_recording(1));
+    ::chmod(path.c_str(), 0644);
+    {
+        OutputFile file(path);
+        struct stat info {};
+        REQUIRE(::stat(path.c_str(), &info) == 0);
+        CHECK(info.st_size == 0);
+        CHECK((info.st_mode & 0777) == 0600);
+        CHECK_THROWS_WITH(OutputFile(path), has_text("another lattop"));
+    }
+    write_file(path, sample_recording(1));
+    const std::string other = folder.path() + "/other";
+    REQUIRE(::link(path.c_str(), other.c_str()) == 0);
+    CHECK_THROWS_WITH(OutputFile(path), has_text("other names"));
+    CHECK(recording::open_recording(path).size() == 1);
+}
+
+TEST_CASE("a file that may not grow keeps what was written before, whole") {
+    const TempFolder folder;
+    const std::string path = folder.path() + "/r";
+    const auto bytes = sample_recording(2, false);
+    struct Limit {
+        explicit Limit(rlim_t most) {
+            ::getrlimit(RLIMIT_FSIZE, &before);
+            old = std::signal(SIGXFSZ, SIG_IGN);
+            const rlimit limit{most, before.rlim_max};
+            ::setrlimit(RLIMIT_FSIZE, &limit);
+        }
+        ~Limit() {
+            ::setrlimit(RLIMIT_FSIZE, &before);
+            std::signal(SIGXFSZ, old);
+        }
+        rlimit before{};
+        void (*old)(int) = nullptr;
+    };
+    OutputFile file(path);
+    file.append(bytes);
+    {
+        const Limit limit(bytes.size() + 100);
+        CHECK_THROWS_WITH(file.append(bytes), has_text("cannot write"));
+    }
+    CHECK(content(path).size() == bytes.size());
+    CHECK(recording::open_recording(path).size() == 2);
+}
+
+}  // namespace lattop::test

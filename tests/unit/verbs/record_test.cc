@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lattop/verbs/record.h"
+
+#include "lattop/source/encoder.h"
+#include "lattop/source/error.h"
+#include "tests/unit/support/catch.h"
+#include "tests/unit/support/fakes.h"
+#include "tests/unit/support/recordings.h"
+
+namespace lattop::test {
+namespace {
+
+using namespace std::chrono_literals;
+using recording::Reader;
+
+struct Run {
+    Run() : source([](std::uint64_t n) { return sample_machine(10 + n * 2).snapshot(); }) {}
+
+    /// Asked to end after as many waits.
+    Reader go(const RecordPlan& plan, int waits = 1000) {
+        std::vector<std::byte> bytes;
+        recording::Writer writer(
+            [&](auto more) { bytes.insert(bytes.end(), more.begin(), more.end()); }, {}, 0);
+        const auto wait = [&](Clock::Time until) {
+            clock.sleep_until(until);
+            return --waits == 0;
+        };
+        record(plan, {source, stacks, users, clock, learning, reasons}, writer, wait,
+               [](const recording::Writer&) {});
+        return Reader(read_from(bytes), "r");
+    }
+
+    FakeClock clock;
+    FakeSource source;
+    SampleStacks stacks;
+    SampleUsers users;
+    FakeLearning learning;
+    Reasons reasons;
+};
+
+}  // namespace
+
+TEST_CASE("recording goes on until it is asked to end, with a snapshot at the end") {
+    Run run;
+    const Reader reader = run.go({}, 3);
+    CHECK(reader.size() == 4);
+    CHECK(reader.damage().empty());
+    CHECK(run.clock.slept == std::vector{1000ms, 1000ms, 1000ms});
+}
+
+TEST_CASE("a duration ends it, also between two snapshots") {
+    Run run;
+    RecordPlan plan;
+    plan.duration = 2500ms;
+    CHECK(run.go(plan).size() == 4);
+    CHECK(run.clock.slept == std::vector{1000ms, 1000ms, 500ms});
+}
+
+TEST_CASE("the tasks asked for are recorded, with all their traces") {
+    Run run;
+    RecordPlan plan;
+    plan.selection.pids = {1200};
+    Reader reader = run.go(plan, 1);
+    const Snapshot snapshot = reader.snapshot(1);
+    REQUIRE(snapshot.tasks.size() == 3);
+    for (const Task& task : snapshot.tasks)
+        CHECK(snapshot.entries_of(task).size() == 3);
+    CHECK(run.source.queries.front().traces == LT_TRACES_ALL);
+}
+
+TEST_CASE("the selection of a verb is read as the live table's is") {
+    const auto parse = [](std::vector<const char*> words) {
+        Selection selection;
+        std::string file;
+        Arguments arguments("verb", "does");
+        arguments.text("-o", "FILE", file, "where");
+        arguments.selection(selection);
+        if (!arguments.parse(words)) throw std::logic_error("help was asked for");
+        return selection;
+    };
+    CHECK(parse({"-p", "1,2", "-p", "3", "-o", "x"}).pids == std::vector<std::uint32_t>{1, 2, 3});
+    CHECK(parse({"-k"}).query().flags == LT_Q_NO_KTHREADS);
+    CHECK_THROWS_AS(parse({"-p", "x"}), UsageError);
+    CHECK_THROWS_WITH(parse({"--nonsense"}), has_text("lattop verb"));
+}
+
+TEST_CASE("a command stands behind two dashes, its options are its own") {
+    const std::vector<const char*> words = {"-o", "x", "--", "make", "-j2", "--", "all"};
+    Arguments::List list = words;
+    const auto command = take_command(list);
+    CHECK(command == std::vector<std::string>{"make", "-j2", "--", "all"});
+    CHECK(list.size() == 2);
+    CHECK(!take_command(list));
+}
+
+}  // namespace lattop::test

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lattop/verbs/run.h"
+
+#include <linux/perf_event.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <thread>
+
+#include "lattop/child_command.h"
+#include "lattop/source/error.h"
+#include "tests/unit/support/catch.h"
+#include "tests/unit/support/snapshot_builder.h"
+
+namespace lattop::test {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
+template <typename... Numbers>
+void put(std::vector<std::byte>& to, Numbers... numbers) {
+    const auto one = [&to](auto number) {
+        const auto bytes = std::as_bytes(std::span(&number, 1));
+        to.insert(to.end(), bytes.begin(), bytes.end());
+    };
+    (one(numbers), ...);
+}
+
+std::vector<std::byte> fork(std::uint32_t pid, std::uint32_t tid, std::uint64_t time_ns) {
+    std::vector<std::byte> record;
+    put(record, std::uint32_t{PERF_RECORD_FORK}, std::uint16_t{0}, std::uint16_t{32}, pid, 1U, tid,
+        1U, time_ns);
+    return record;
+}
+
+Task task(std::uint32_t pid, std::uint64_t start_ns) {
+    Task task;
+    task.pid = pid;
+    task.start_ns = start_ns;
+    return task;
+}
+
+/// Waits for the end of a command; signals that it sends are its own matter.
+int end_of(ChildCommand& child, EndSignals& signals) {
+    for (;;) {
+        if (const auto status = child.status()) return *status;
+        signals.wait_until(std::chrono::steady_clock::now() + std::chrono::milliseconds(100));
+    }
+}
+
+int run(std::vector<std::string> command) {
+    EndSignals signals;
+    ChildCommand child(std::move(command), signals);
+    child.release();
+    return end_of(child, signals);
+}
+
+}  // namespace
+
+TEST_CASE("the tree is the root and what was forked, by pid and time") {
+    TreeMembers tree(10);
+    tree.take(fork(20, 20, 50 * kSecond));
+    tree.take(fork(20, 21, 51 * kSecond));
+    CHECK(tree.contains(task(10, 1)));
+    CHECK(tree.contains(task(20, 50 * kSecond - 1000)));
+    CHECK(tree.contains(task(21, 51 * kSecond - 1000)));
+    CHECK(!tree.contains(task(22, 51 * kSecond)));
+    // The pid of a member, used again much later by another.
+    CHECK(!tree.contains(task(20, 60 * kSecond)));
+    Task merged = task(20, 50 * kSecond);
+    merged.kind = LT_KIND_EXITED;
+    CHECK(!tree.contains(merged));
+    CHECK(tree.size() == 3);
+    CHECK(tree.processes() == std::vector<std::uint32_t>{10, 20});
+}
+
+TEST_CASE("other records are stepped over, lost ones counted, broken ones refused") {
+    TreeMembers tree(10);
+    std::vector<std::byte> records;
+    put(records, std::uint32_t{PERF_RECORD_EXIT}, std::uint16_t{0}, std::uint16_t{32}, 1ULL, 2ULL,
+        3ULL);
+    put(records, std::uint32_t{PERF_RECORD_LOST}, std::uint16_t{0}, std::uint16_t{24}, 1ULL, 7ULL);
+    const auto forked = fork(20, 20, kSecond);
+    records.insert(records.end(), forked.begin(), forked.end());
+    tree.take(records);
+    CHECK(tree.lost() == 7);
+    CHECK(tree.contains(task(20, kSecond)));
+    for (std::size_t end = 1; end < forked.size(); ++end)
+        CHECK_THROWS_AS(tree.take(std::span(forked).first(end)), FormatError);
+    std::vector<std::byte> endless;
+    put(endless, std::uint32_t{PERF_RECORD_FORK}, std::uint16_t{0}, std::uint16_t{0});
+    CHECK_THROWS_AS(tree.take(endless), FormatError);
+}
+
+TEST_CASE("what the command did before it was its program does not count") {
+    SnapshotBuilder builder;
+    const auto trace = builder.add_trace({.id = 1, .kernel = {"pipe_read"}});
+    builder.add_task(
+        {.pid = 10,
+         .blocked_ns = 130,
+         .sleeps = 4,
+         .max_ns = 100,
+         .runq_ns = 9,
+         .runs = 5,
+         .exec_id = 8,
+         .entries = {{.trace = trace, .blocked_ns = 100, .sleeps = 1, .max_ns = 100, .exec_id = 7},
+                     {.trace = trace, .blocked_ns = 30, .sleeps = 3, .max_ns = 20, .exec_id = 8}}});
+    builder.add_task({.pid = 11, .blocked_ns = 1});
+    Snapshot snapshot = builder.snapshot();
+    Task before = snapshot.tasks.front();
+    before.exec_id = 7;
+    before.runq_ns = 2;
+    before.runs = 1;
+    keep_tree(snapshot, TreeMembers(10), before);
+    REQUIRE(snapshot.tasks.size() == 1);
+    const Task& root = snapshot.tasks.front();
+    CHECK(root.blocked_ns == 30);
+    CHECK(root.sleeps == 3);
+    CHECK(root.max_ns == 20);
+    CHECK(root.runq_ns == 7);
+    CHECK(root.runs == 4);
+    CHECK(snapshot.entries_of(root).front().blocked_ns == 0);
+}
+
+TEST_CASE("a command's status is what a shell says") {
+    CHECK(run({"true"}) == 0);
+    CHECK(run({"sh", "-c", "exit 7"}) == 7);
+    CHECK(run({"sh", "-c", "kill -KILL $$"}) == 137);
+    // The signals that lattop waits for do their work in it.
+    CHECK(run({"sh", "-c", "kill -TERM $$"}) == 143);
+    CHECK(run({"sh", "-c", "yes | head -n 1 >/dev/null"}) == 0);
+}
+
+TEST_CASE("a command that cannot be run says why, one that is not let go runs nothing") {
+    CHECK_THROWS_WITH(run({"/nonexistent/program"}), has_text("No such file"));
+    CHECK_THROWS_WITH(run({"/etc/passwd"}), has_text("Permission denied"));
+    EndSignals signals;
+    const auto begin = std::chrono::steady_clock::now();
+    { const ChildCommand child({"sleep", "1000"}, signals); }
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(60));
+}
+
+}  // namespace lattop::test
