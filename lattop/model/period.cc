@@ -72,6 +72,10 @@ void Period::add_entry(const Snapshot& snapshot, const Entry& entry, TaskSum& of
     }
     Entry& sum = found->sum;
     const Entry& last = found->last;
+    found->round = round_ + 1;
+    found->grown_ns = grown(entry.blocked_ns, last.blocked_ns);
+    found->shrunk_ns = grown(last.blocked_ns, entry.blocked_ns);
+    found->shrunk_sleeps = grown(last.sleeps, entry.sleeps);
     sum.blocked_ns += grown(entry.blocked_ns, last.blocked_ns);
     sum.sleeps += grown(entry.sleeps, last.sleeps);
     for (std::size_t i = 0; i < sum.hist.size(); ++i)
@@ -79,6 +83,31 @@ void Period::add_entry(const Snapshot& snapshot, const Entry& entry, TaskSum& of
     sum.flags = entry.flags;
     sum.ongoing_ns = std::min(entry.ongoing_ns, sum.blocked_ns);
     found->last = entry;
+}
+
+/// The module walks a sleeper again when it has learned its code: then the
+/// ongoing sleep stands in another trace from its beginning on, and the one it
+/// stood in has gone, or has less. What lay before the period is the new one's.
+void Period::follow_moved_sleep(TaskSum& of) const {
+    Entry too_much;
+    for (EntrySum& entry : of.entries) {
+        if (entry.round != round_ + 1) {
+            entry.shrunk_ns = entry.last.blocked_ns;
+            entry.shrunk_sleeps = entry.last.sleeps;
+            entry.grown_ns = 0;
+            entry.last.blocked_ns = entry.last.sleeps = 0;
+            entry.sum.ongoing_ns = entry.sum.flags = 0;
+        }
+        too_much.blocked_ns += grown(entry.shrunk_ns, entry.sum.blocked_ns);
+        too_much.sleeps += grown(entry.shrunk_sleeps, entry.sum.sleeps);
+        entry.sum.blocked_ns -= std::min(entry.sum.blocked_ns, entry.shrunk_ns);
+        entry.sum.sleeps -= std::min(entry.sum.sleeps, entry.shrunk_sleeps);
+    }
+    if (of.entries.empty()) return;
+    Entry& taker = std::ranges::max_element(of.entries, {}, &EntrySum::grown_ns)->sum;
+    taker.blocked_ns -= std::min(taker.blocked_ns, too_much.blocked_ns);
+    taker.sleeps -= std::min(taker.sleeps, too_much.sleeps);
+    taker.ongoing_ns = std::min(taker.ongoing_ns, taker.blocked_ns);
 }
 
 void Period::add_task(const Snapshot& snapshot, const Task& task) {
@@ -98,6 +127,7 @@ void Period::add_task(const Snapshot& snapshot, const Task& task) {
     of.round = round_ + 1;
     for (const Entry& entry : snapshot.entries_of(task))
         add_entry(snapshot, entry, of, first && fresh);
+    follow_moved_sleep(of);
 }
 
 /// What [exited] records grew by, less the tasks that have merged into them.

@@ -49,6 +49,9 @@ private:
         Entry last;  ///< as the module counts it; its trace is the store's
         Entry sum;   ///< in the period
         std::uint64_t first_max_ns = 0;
+        std::uint64_t round = 0;     ///< that showed it last
+        std::uint64_t grown_ns = 0;  ///< in this round
+        std::uint64_t shrunk_ns = 0, shrunk_sleeps = 0;
     };
     struct TaskSum {
         Task last;
@@ -61,6 +64,7 @@ private:
     void forget_figures();
     void add_task(const Snapshot& snapshot, const Task& task);
     void add_entry(const Snapshot& snapshot, const Entry& entry, TaskSum& of, bool first);
+    void follow_moved_sleep(TaskSum& of) const;
     void add_exited(const TaskDelta& exited);
 
     Begin begin_;

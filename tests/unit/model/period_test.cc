@@ -134,4 +134,49 @@ TEST_CASE("begun at nothing, a single snapshot counts as it is") {
     CHECK(all.entries_of(*worker).back().trace == kOtherTrace);
 }
 
+TEST_CASE("a sleep that moves to another trace while it goes on is counted once") {
+    // In trace 5 at first, with or without sleeps that have ended there; then in trace 6, with all
+    // of its time.
+    const std::uint64_t ended = GENERATE(0ULL, 40ULL);
+    const auto begin = GENERATE(Period::Begin::AtFirst, Period::Begin::AtNothing);
+    const auto at = [&](std::uint64_t round, bool moved) {
+        Machine machine(round);
+        const std::uint32_t other = machine.builder.add_trace(
+            {.id = 6, .kernel = {"schedule", "pipe_read"}, .user = {7, 8}});
+        const std::uint64_t ongoing = 1000 + 100 * round;
+        std::vector<EntrySpec> entries;
+        if (!moved || ended != 0)
+            entries.push_back({.trace = machine.trace,
+                               .blocked_ns = ended + (moved ? 0 : ongoing),
+                               .sleeps = (ended != 0 ? 1U : 0U) + (moved ? 0U : 1U),
+                               .ongoing_ns = moved ? 0 : ongoing});
+        if (moved)
+            entries.push_back(
+                {.trace = other, .blocked_ns = ongoing, .sleeps = 1, .ongoing_ns = ongoing});
+        machine.builder.add_task({.pid = 9,
+                                  .blocked_ns = ended + ongoing,
+                                  .sleeps = (ended != 0 ? 2U : 1U),
+                                  .ongoing_ns = ongoing,
+                                  .entries = entries});
+        return machine.snapshot();
+    };
+    Period period(begin);
+    period.add(at(0, false));
+    period.add(at(1, false));
+    period.add(at(2, true));
+    period.add(at(3, true));
+    const Snapshot snapshot = period.snapshot();
+    REQUIRE(snapshot.tasks.size() == 1);
+    const Task& task = snapshot.tasks.front();
+    CHECK(task.blocked_ns == (begin == Period::Begin::AtFirst ? 300 : ended + 1300));
+    std::uint64_t blocked = 0;
+    std::uint64_t sleeps = 0;
+    for (const Entry& entry : snapshot.entries_of(task)) {
+        blocked += entry.blocked_ns;
+        sleeps += entry.sleeps;
+    }
+    CHECK(blocked == task.blocked_ns);
+    CHECK(sleeps == task.sleeps);
+}
+
 }  // namespace lattop::test
