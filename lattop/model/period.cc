@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <span>
+#include <utility>
 
 namespace lattop {
 namespace {
@@ -110,7 +111,7 @@ void Period::follow_moved_sleep(TaskSum& of) const {
     taker.ongoing_ns = std::min(taker.ongoing_ns, taker.blocked_ns);
 }
 
-void Period::add_task(const Snapshot& snapshot, const Task& task) {
+Period::TaskSum& Period::add_task(const Snapshot& snapshot, const Task& task) {
     const bool first = round_ == 0 && begin_ == Begin::AtFirst;
     const auto [found, fresh] = tasks_.try_emplace(id_of(task));
     TaskSum& of = found->second;
@@ -128,17 +129,18 @@ void Period::add_task(const Snapshot& snapshot, const Task& task) {
     for (const Entry& entry : snapshot.entries_of(task))
         add_entry(snapshot, entry, of, first && fresh);
     follow_moved_sleep(of);
+    return of;
 }
 
 /// What [exited] records grew by, less the tasks that have merged into them.
 void Period::add_exited(const TaskDelta& exited) {
     TaskDelta known;
-    for (auto& [id, task] : tasks_)
-        if (task.round == round_) lattop::add(known, task.last);
+    for (const TaskSum* task : shown_)
+        if (task->round == round_) lattop::add(known, task->last);
     const auto beyond = [](std::uint64_t now, std::uint64_t before, std::uint64_t its) {
         return grown(grown(now, before), its);
     };
-    if (round_ > 0 || begin_ == Begin::AtNothing) {
+    if (round_ > 0) {
         unseen_.blocked_ns +=
             beyond(exited.blocked_ns, exited_before_.blocked_ns, known.blocked_ns);
         unseen_.sleeps += beyond(exited.sleeps, exited_before_.sleeps, known.sleeps);
@@ -150,23 +152,31 @@ void Period::add_exited(const TaskDelta& exited) {
 
 void Period::add(const Snapshot& snapshot) {
     if (round_ == 0) first_ = snapshot.header;
-    if (round_ > 0 && snapshot.header.since_ns != last_.since_ns) forget_figures();
+    const bool reset = round_ > 0 && snapshot.header.since_ns != last_.since_ns;
+    if (reset) forget_figures();
+    if (round_ > 0 || begin_ == Begin::AtNothing)
+        hooks_ns_ += grown(snapshot.header.hooks_ns, reset ? 0 : last_.hooks_ns);
     last_ = snapshot.header;
     TaskDelta exited;
+    std::vector<const TaskSum*> shown;
     for (const Task& task : snapshot.tasks) {
-        if (merged(task))
-            lattop::add(exited, task);
-        else
-            add_task(snapshot, task);
+        if (!merged(task)) {
+            shown.push_back(&add_task(snapshot, task));
+            continue;
+        }
+        lattop::add(exited, task);
+        if (round_ == 0 && begin_ == Begin::AtNothing) add_task(snapshot, task);
     }
     // Those of this round have round_ + 1 by now: what is left at round_ has gone.
     add_exited(exited);
+    shown_ = std::move(shown);
     ++round_;
 }
 
 Snapshot Period::snapshot() const {
     Snapshot result;
     result.header = last_;
+    result.header.hooks_ns = hooks_ns_;
     if (begin_ == Begin::AtFirst) {
         result.header.since_ns = first_.time_ns;
         for (std::size_t i = 0; i < last_.lost.size(); ++i)
@@ -211,6 +221,11 @@ Snapshot Period::snapshot() const {
         rest.sleeps = unseen_.sleeps;
         rest.runq_ns = unseen_.runq_ns;
         rest.runs = unseen_.runs;
+        rest.first_entry = static_cast<std::uint32_t>(result.entries.size());
+        rest.n_entries = rest.traces_total = 1;
+        Entry& entry = result.entries.emplace_back();
+        entry.blocked_ns = rest.blocked_ns;
+        entry.sleeps = rest.sleeps;
         result.tasks.push_back(std::move(rest));
     }
     std::ranges::sort(result.tasks, [](const Task& a, const Task& b) {

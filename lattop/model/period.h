@@ -7,8 +7,9 @@
 // Tasks that end keep their record for a while, then merge into an [exited]
 // one. Here they stay as they were seen last; what [exited] records grew by
 // beyond that belongs to tasks, or ends of tasks, that no snapshot showed, and
-// stands under [exited] with no stacks. So the sum over all is exact, and
-// what is not known by name says so.
+// stands under [exited], its stacks under [other]. So the sum over all is exact,
+// and what is not known by name says so. Where all counts that came before the
+// first snapshot, the [exited] records it has count with their stacks.
 #pragma once
 
 #include <cstdint>
@@ -62,7 +63,7 @@ private:
     };
 
     void forget_figures();
-    void add_task(const Snapshot& snapshot, const Task& task);
+    TaskSum& add_task(const Snapshot& snapshot, const Task& task);
     void add_entry(const Snapshot& snapshot, const Entry& entry, TaskSum& of, bool first);
     void follow_moved_sleep(TaskSum& of) const;
     void add_exited(const TaskDelta& exited);
@@ -72,6 +73,8 @@ private:
     std::uint64_t round_ = 0;  ///< snapshots so far
     TraceStore traces_;
     std::unordered_map<TaskId, TaskSum, HashTaskId> tasks_;
+    std::vector<const TaskSum*> shown_;  ///< by the last snapshot; [exited] ones are not among them
+    std::uint64_t hooks_ns_ = 0;
     TaskDelta exited_before_;
     TaskDelta unseen_;
 };

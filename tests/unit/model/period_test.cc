@@ -104,6 +104,9 @@ TEST_CASE("tasks that end stay as they were seen, the rest stands under [exited]
     CHECK(find(all, 0)->kind == LT_KIND_EXITED_ALL);
     CHECK(find(all, 0)->blocked_ns == 50);
     CHECK(find(all, 0)->sleeps == 2);
+    REQUIRE(all.entries_of(*find(all, 0)).size() == 1);
+    CHECK(all.entries_of(*find(all, 0)).front().trace == kOtherTrace);
+    CHECK(all.entries_of(*find(all, 0)).front().blocked_ns == 50);
     CHECK(total(all) == 510 + 1'230 - 1'600);
 }
 
@@ -177,6 +180,59 @@ TEST_CASE("a sleep that moves to another trace while it goes on is counted once"
     }
     CHECK(blocked == task.blocked_ns);
     CHECK(sleeps == task.sleeps);
+}
+
+TEST_CASE("begun at nothing, what exited before counts with its stacks") {
+    const auto at = [](std::uint64_t round, std::uint64_t of_two, std::uint64_t merged) {
+        Machine machine(round);
+        machine.task(1, 500 + round, 5);
+        if (of_two != 0) machine.task(2, of_two, 1);
+        machine.builder.add_task({.pid = 70,
+                                  .tgid = 70,
+                                  .blocked_ns = 900 + merged,
+                                  .sleeps = 9 + (merged != 0 ? 1U : 0U),
+                                  .kind = LT_KIND_EXITED,
+                                  .state = 'X',
+                                  .flags = LT_T_EXITED,
+                                  .entries = {{.trace = machine.trace,
+                                               .blocked_ns = 900 + merged,
+                                               .sleeps = 9 + (merged != 0 ? 1U : 0U)}}});
+        return machine.snapshot();
+    };
+    Period period(Period::Begin::AtNothing);
+    period.add(at(0, 100, 0));
+    const auto stacks_of = [](const Snapshot& all) {
+        std::uint64_t sum = 0;
+        for (const Task& task : all.tasks)
+            for (const Entry& entry : all.entries_of(task))
+                sum += entry.blocked_ns;
+        return sum;
+    };
+    Snapshot all = period.snapshot();
+    CHECK(total(all) == 1'500);
+    CHECK(stacks_of(all) == 1'500);
+    REQUIRE(find(all, 70) != nullptr);
+    CHECK(all.entries_of(*find(all, 70)).front().trace != kOtherTrace);
+    // 2 ended and merged: it stays as it was seen.
+    period.add(at(1, 0, 100));
+    all = period.snapshot();
+    CHECK(total(all) == 1'501);
+    CHECK(stacks_of(all) == 1'501);
+}
+
+TEST_CASE("the hooks' cost is that of the period") {
+    const auto begin = GENERATE(Period::Begin::AtFirst, Period::Begin::AtNothing);
+    Period period(begin);
+    const auto at = [](std::uint64_t round, std::uint64_t since_ns, std::uint64_t hooks_ns) {
+        Machine machine(round);
+        machine.builder.header.since_ns = since_ns;
+        machine.builder.header.hooks_ns = hooks_ns;
+        return machine.snapshot();
+    };
+    period.add(at(0, kSince, 1'000));
+    period.add(at(1, kSince, 1'500));
+    period.add(at(2, 2'150, 30));  // after a reset
+    CHECK(period.snapshot().header.hooks_ns == (begin == Period::Begin::AtFirst ? 530 : 1'530));
 }
 
 }  // namespace lattop::test
