@@ -124,6 +124,7 @@ void lt_others_forget(struct lt *lt)
 		others_run(lt, shard, pid, now);
 		lt_task_unknow(lt, shard, pid);
 		raw_spin_unlock_irq(&shard->lock);
+		cond_resched();
 	}
 }
 
@@ -265,6 +266,7 @@ void lt_wake_new(struct lt *lt, struct task_struct *p)
 	else
 		others_queue(lt, shard, pid, now);
 	raw_spin_unlock(&shard->lock);
+	lt_cost(lt, now);
 }
 
 /* prev leaves the CPU and stays runnable. It was running: what it waited for before is past. */

@@ -40,6 +40,7 @@
 
 enum {
 	TGID_BITS = 4096,
+	MAX_CGROUPS = 64,	/* hooks ask one after the other */
 	FORGET_BATCH = 16,	/* records looked at per lock hold */
 };
 
@@ -214,6 +215,10 @@ static int add_cgroup(struct lt_filter *f, char *path)
 	int err;
 
 	string_unescape_inplace(path, UNESCAPE_OCTAL);
+	if (*path != '/')
+		return wrong(-EINVAL, "cgroup= wants a path that begins with /", path);
+	if (f->nr_cgroups == MAX_CGROUPS)
+		return wrong(-E2BIG, "more than 64 cgroups", path);
 	err = extend((void **)&f->cgroups, f->nr_cgroups, sizeof(*f->cgroups));
 	if (err)
 		return err;

@@ -27,8 +27,13 @@
 /* prev is turned away; next may yet be known. */
 static noinline void known_in(struct lt *lt, struct task_struct *next)
 {
-	if (next->pid)
-		lt_switch_in(lt, next, lt_clock());
+	u64 now;
+
+	if (!next->pid)
+		return;
+	now = lt_clock();
+	lt_switch_in(lt, next, now);
+	lt_cost(lt, now);
 }
 
 /* Whether prev's leaving the CPU in this state is anything to account. */

@@ -8,7 +8,7 @@
  * ahead of it, and a wake passes through a hook that wants the same lock. It
  * cannot have been missed, and the task cannot run, exit or lose its stack
  * before we let go. One that is off the runqueue but still on its CPU has the
- * hook for its sleep ahead of it; one that the hooks have seen is theirs.
+ * hook for its sleep ahead of it; a sleep that the hooks have seen is theirs.
  */
 #include <linux/idr.h>
 #include <linux/percpu.h>
@@ -39,12 +39,15 @@ static void seed_one(struct lt *lt, struct task_struct *p)
 	/* kprobes see the wake of a delayed task before it shows that it is one */
 	if (lt->by_kprobes && READ_ONCE(p->on_rq))
 		goto out;
-	if (lt_task_find(shard, pid, p->start_boottime) || !lt_wants(lt, lt_mode(lt), p))
+	/* Its sleep is counted already; a record alone may be from before a filter turned it away */
+	t = lt_task_find(shard, pid, p->start_boottime);
+	if (t ? t->asleep : test_bit(pid, lt->other_asleep))
+		goto out;
+	if (!lt_wants(lt, lt_mode(lt), p))
 		goto out;
 	t = lt_task_get(lt, shard, p, pid, &cause);
 	if (!t) {
-		if (!test_bit(pid, lt->other_asleep))
-			lt_others_sleep(lt, shard, pid, lt_clock(), cause);
+		lt_others_sleep(lt, shard, pid, lt_clock(), cause);
 		goto out;
 	}
 	c = this_cpu_ptr(lt->capture);
