@@ -12,12 +12,22 @@
 #include "lattop/source/encoder.h"
 
 namespace lattop {
+namespace {
+
+/// A snapshot moves only. Its bytes do not tell the load, by which names are found.
+Snapshot copy(const Snapshot& snapshot) {
+    Snapshot result = decode(encode(snapshot));
+    result.header.load = snapshot.header.load;
+    return result;
+}
+
+}  // namespace
 
 std::string report_text(const Snapshot& snapshot, const UserStacks& names, Users& users,
                         Reasons& reasons, const std::string& clock, const ReportOptions& options,
                         Charset charset) {
     Model model;
-    model.update(decode(encode(snapshot)), {});
+    model.update(copy(snapshot), {});
     TextOptions text;
     text.limit = options.tasks;
     text.charset = charset;
