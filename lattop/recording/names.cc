@@ -119,6 +119,7 @@ void NameBook::add_stack(const StackId& id, const UserStack& stack, std::string&
 std::vector<std::byte> NameBook::news(const Snapshot& snapshot, const UserStacks& stacks,
                                       Users& users) {
     std::string payload;
+    Stacks here;
     for (const Task& task : snapshot.tasks) {
         const std::string& user = users.name(task.uid);
         if (const auto [known, added] = users_.try_emplace(task.uid, user); added) {
@@ -129,14 +130,15 @@ std::vector<std::byte> NameBook::news(const Snapshot& snapshot, const UserStacks
         for (const Entry& entry : snapshot.entries_of(task)) {
             if (snapshot.trace_of(entry) == nullptr) continue;
             const StackId id = stack_id(snapshot, task, entry);
+            std::vector<UserFramePtr>& known = here[id];
+            if (auto before = stacks_.extract(id)) known = std::move(before.mapped());
             const UserStack* stack = stacks.find(id);
-            if (stack == nullptr) continue;
-            std::vector<UserFramePtr>& known = stacks_[id];
-            if (known == stack->frames) continue;
+            if (stack == nullptr || known == stack->frames) continue;
             known = stack->frames;
             add_stack(id, *stack, payload);
         }
     }
+    stacks_ = std::move(here);
     const auto bytes = std::as_bytes(std::span(payload));
     return {bytes.begin(), bytes.end()};
 }

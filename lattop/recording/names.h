@@ -37,26 +37,25 @@
 
 namespace lattop::recording {
 
-struct HashStackId {
-    std::size_t operator()(const StackId& id) const {
-        constexpr std::uint64_t kMixer = 0x9e3779b97f4a7c15U;
-        return (HashTaskId{}(id.task) * kMixer + id.trace_id) * kMixer + id.exec_id;
-    }
-};
-
-/// What has been written so far, and what is new.
+/// What has been written so far, and what is new. Of stacks it keeps those of
+/// the last snapshot: on a machine that forks, others come without end, and one
+/// that comes back is written again.
 class NameBook {
 public:
     /// The payload for the names of `snapshot` that are new or have changed;
     /// empty where none are.
     std::vector<std::byte> news(const Snapshot& snapshot, const UserStacks& stacks, Users& users);
 
+    /// How many it keeps.
+    [[nodiscard]] std::size_t stacks() const { return stacks_.size(); }
+
 private:
     std::uint32_t frame_index(const UserFrame& frame, std::string& payload);
     void add_stack(const StackId& id, const UserStack& stack, std::string& payload);
 
     std::unordered_map<std::string, std::uint32_t> frames_;  // by the bytes of its item
-    std::unordered_map<StackId, std::vector<UserFramePtr>, HashStackId> stacks_;
+    using Stacks = std::unordered_map<StackId, std::vector<UserFramePtr>, HashStackId>;
+    Stacks stacks_;
     std::unordered_map<std::uint32_t, std::string> users_;
 };
 

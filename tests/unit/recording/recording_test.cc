@@ -111,6 +111,24 @@ TEST_CASE("names of users and of stacks come with the recording") {
     CHECK(reader.names().name(4711) == "4711");
 }
 
+TEST_CASE("stacks of tasks that are gone are forgotten, their frames are not") {
+    const SampleStacks stacks;
+    SampleUsers users;
+    recording::NameBook book;
+    const Snapshot all = sample_machine(10).snapshot();
+    const Snapshot none = SnapshotBuilder().snapshot();
+    const std::size_t first = book.news(all, stacks, users).size();
+    CHECK(first > 0);
+    CHECK(book.news(all, stacks, users).empty());
+    CHECK(book.stacks() > 0);
+    CHECK(book.news(none, stacks, users).empty());
+    CHECK(book.stacks() == 0);
+    const auto again = book.news(all, stacks, users);
+    REQUIRE(!again.empty());
+    CHECK(again.front() == std::byte{'S'});
+    CHECK(again.size() < first / 2);
+}
+
 TEST_CASE("what did not change costs next to nothing") {
     const auto same = [](std::size_t) { return sample_machine(10); };
     const std::size_t one = make_recording(1, same).size();
