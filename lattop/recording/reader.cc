@@ -19,11 +19,6 @@ namespace {
 /// than the file has.
 constexpr std::size_t kReadBytes = std::size_t{1} << 20;
 
-template <typename Header>
-std::uint32_t header_checksum(const Header& header) {
-    return crc32c(std::as_bytes(std::span(&header, 1)).first(sizeof(header) - 4));
-}
-
 }  // namespace
 
 Reader::Reader(ReadAt read, std::string name, std::uint32_t max_raw_bytes)

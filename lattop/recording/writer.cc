@@ -12,15 +12,6 @@
 #include "lattop/source/error.h"
 
 namespace lattop::recording {
-namespace {
-
-/// The checksum over everything of a header but itself, its last field.
-template <typename Header>
-std::uint32_t header_checksum(const Header& header) {
-    return crc32c(std::as_bytes(std::span(&header, 1)).first(sizeof(header) - 4));
-}
-
-}  // namespace
 
 Writer::Writer(Append append, const Info& info, std::uint64_t realtime_ns)
     : append_(std::move(append)) {

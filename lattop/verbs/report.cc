@@ -51,11 +51,8 @@ int report_command(Arguments::List arguments) {
     parser.selection(selection);
     if (!parser.parse(arguments)) return 0;
     ReportOptions options;
-    const auto number = [](const std::string& given, const char* option) {
-        return static_cast<std::uint32_t>(parse_number(given, option, 0, LT_MAX_LIMIT));
-    };
-    if (!tasks.empty()) options.tasks = number(tasks, "--limit");
-    if (!stacks.empty()) options.stacks = number(stacks, "--stacks");
+    if (!tasks.empty()) options.tasks = parse_limit(tasks, "--limit");
+    if (!stacks.empty()) options.stacks = parse_limit(stacks, "--stacks");
     Profile profile = Profile::recorded(file, selection);
     if (json) {
         Model model;
