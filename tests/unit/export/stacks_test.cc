@@ -160,6 +160,15 @@ TEST_CASE("no name breaks CSV") {
     CHECK(rows[0][6] == "stack");
 }
 
+TEST_CASE("no name is a formula to a spreadsheet") {
+    CHECK(csv_field("=1+1") == "'=1+1");
+    CHECK(csv_field("@SUM(A1,A2)") == "\"'@SUM(A1,A2)\"");
+    CHECK(csv_field("+1") == "'+1");
+    CHECK(csv_field("-1") == "'-1");
+    CHECK(csv_field("a=1") == "a=1");
+    CHECK(csv_field("").empty());
+}
+
 TEST_CASE("speedscope: frames, samples and weights fit together, whatever the names") {
     const auto check = [](const std::vector<MergedStack>& stacks) {
         const Json document = Json::parse(export_speedscope(stacks, "a\xff\"title"));
