@@ -20,6 +20,10 @@ Writer::Writer(Append append, const Info& info, std::uint64_t realtime_ns)
     header.checksum = header_checksum(header);
     append_(std::as_bytes(std::span(&header, 1)));
     bytes_ = sizeof(header);
+    put_info(info, realtime_ns);
+}
+
+void Writer::put_info(const Info& info, std::uint64_t realtime_ns) {
     std::string texts;
     for (const auto& [key, value] : info)
         // What ends a text cannot be in it.
@@ -67,6 +71,8 @@ void Writer::add(const Snapshot& snapshot, const UserStacks& stacks, Users& user
 }
 
 void Writer::end(std::uint64_t realtime_ns) {
+    if (names_.left_out() != 0)
+        put_info({{"unnamed-stacks", std::to_string(names_.left_out())}}, realtime_ns);
     put(Kind::End, {}, {}, 0, realtime_ns);
 }
 
