@@ -88,9 +88,7 @@ Options check(const Raw& raw) {
     if (!raw.delay.empty()) options.delay = parse_delay(raw.delay);
     if (!raw.refreshes.empty())
         options.refreshes = parse_number(raw.refreshes, "-n", 1, UINT64_MAX);
-    if (!raw.limit.empty())
-        options.limit =
-            static_cast<std::uint32_t>(parse_number(raw.limit, "--limit", 0, LT_MAX_LIMIT));
+    if (!raw.limit.empty()) options.limit = parse_limit(raw.limit, "--limit");
     if (!raw.sort.empty()) options.sort = parse_sort(raw.sort);
     options.pids = parse_pids(raw.pids);
     if (options.refreshes && !options.batch)
@@ -110,6 +108,10 @@ std::uint64_t parse_number(const std::string& text, const char* option, std::uin
         throw UsageError(
             fmt::format("{} {}: give a whole number from {} to {}", option, text, least, most));
     return value;
+}
+
+std::uint32_t parse_limit(const std::string& text, const char* option) {
+    return static_cast<std::uint32_t>(parse_number(text, option, 0, LT_MAX_LIMIT));
 }
 
 std::vector<std::uint32_t> parse_pids(const std::vector<std::string>& lists) {

@@ -51,6 +51,9 @@ std::vector<std::uint32_t> parse_pids(const std::vector<std::string>& lists);
 std::uint64_t parse_number(const std::string& text, const char* option, std::uint64_t least,
                            std::uint64_t most);
 
+/// The value of an option that limits how many are shown; 0 is all.
+std::uint32_t parse_limit(const std::string& text, const char* option);
+
 /// As -s takes it. Throws UsageError.
 Column parse_sort(const std::string& name);
 

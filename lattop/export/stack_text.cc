@@ -15,6 +15,7 @@
 namespace lattop {
 namespace {
 
+/// How frames stand below the line of their stack.
 constexpr std::size_t kIndent = 8;
 constexpr std::size_t kWidth = 100;
 
@@ -24,16 +25,15 @@ double share(std::uint64_t part, std::uint64_t whole) {
 
 }  // namespace
 
-std::string frames_text(const MergedStack& stack, std::size_t indent, std::size_t width,
-                        Charset charset) {
+std::string frames_text(const MergedStack& stack, Charset charset) {
     std::string text;
-    std::string line(indent, ' ');
+    std::string line(kIndent, ' ');
     bool first = true;
     for (auto frame = stack.frames.rbegin(); frame != stack.frames.rend(); ++frame) {
         const std::string name = printable(frame->name, charset);
-        if (!first && line.size() + name.size() + 3 > width) {
+        if (!first && line.size() + name.size() + 3 > kWidth) {
             text += line + "\n";
-            line = std::string(indent, ' ') + "< " + name;
+            line = std::string(kIndent, ' ') + "< " + name;
         } else {
             line += (first ? "" : " < ") + name;
         }
@@ -57,7 +57,7 @@ std::string stacks_text(std::span<const MergedStack> stacks, std::size_t limit, 
                             format_duration(stack.blocked_ns), format_count(stack.sleeps),
                             format_duration(mean), format_duration(stack.max_ns), stack.tasks,
                             printable(stack.reason, charset), printable(stack.command, charset));
-        text += frames_text(stack, kIndent, kWidth, charset);
+        text += frames_text(stack, charset);
     }
     return text;
 }

@@ -17,9 +17,8 @@ namespace lattop {
 /// its frames, innermost first.
 std::string stacks_text(std::span<const MergedStack> stacks, std::size_t limit, Charset charset);
 
-/// "a < b < c", innermost first, folded to `width` columns, each line indented
-/// by `indent`.
-std::string frames_text(const MergedStack& stack, std::size_t indent, std::size_t width,
-                        Charset charset);
+/// "a < b < c", innermost first, folded and indented to stand below the line of
+/// a stack.
+std::string frames_text(const MergedStack& stack, Charset charset);
 
 }  // namespace lattop

@@ -78,7 +78,10 @@ std::string export_speedscope(std::span<const MergedStack> stacks, const std::st
     return document.dump() + "\n";
 }
 
-std::string csv_field(const std::string& text) {
+std::string csv_field(std::string text) {
+    // A spreadsheet would run it as a formula: the name of a task is its own choice.
+    if (!text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos)
+        text.insert(text.begin(), '\'');
     if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
     std::string quoted = "\"";
     for (const char c : text) {

@@ -33,7 +33,8 @@ std::string export_csv(std::span<const MergedStack> stacks);
 /// a click zooms, and what is typed is searched.
 std::string export_flamegraph(std::span<const MergedStack> stacks, const std::string& title);
 
-/// A text as a CSV field, in quotes where it needs them.
-std::string csv_field(const std::string& text);
+/// A text as a CSV field, in quotes where it needs them, with "'" before what a
+/// spreadsheet would take for a formula.
+std::string csv_field(std::string text);
 
 }  // namespace lattop

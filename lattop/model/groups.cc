@@ -5,6 +5,8 @@
 // A sleep belongs to one row by its task's process, its trace or its reason. A
 // first pass adds up rows; what a process blocked in most is its most costly
 // trace over all its tasks, so the sums of (row, trace) pairs are kept beside.
+// Time on the run queue belongs to no sleep: a second pass adds it to processes,
+// and counts their tasks, so that one that never slept is there as well.
 #include "lattop/model/groups.h"
 
 #include <algorithm>
@@ -20,20 +22,22 @@ constexpr double kHalf = 0.50;
 constexpr double kMost = 0.99;
 
 /// One task's sleeps in one trace. A record without stacks has an entry of
-/// its own making, so that totals are whole.
+/// its own making, so that totals are whole; of processes a task is a member
+/// though it never slept.
 struct Member {
     const Task& task;
     const Entry* entry;
     const Reason& reason;
 };
 
+TaskId process_of(const Task& task) {
+    return {task.tgid == 0 ? task.kind : std::uint32_t{LT_KIND_TASK}, 0, task.tgid, 0};
+}
+
 RowId id_in(const Snapshot& snapshot, View view, const Member& member) {
     RowId id;
     switch (view) {
-        case View::Processes:
-            id.task = {member.task.tgid == 0 ? member.task.kind : std::uint32_t{LT_KIND_TASK}, 0,
-                       member.task.tgid, 0};
-            break;
+        case View::Processes: id.task = process_of(member.task); break;
         case View::Stacks: {
             const Trace* trace =
                 member.entry == nullptr ? nullptr : snapshot.trace_of(*member.entry);
@@ -56,24 +60,37 @@ struct HashRowId {
     }
 };
 
-/// Calls `use` for every member that the options let through.
+/// Of a task without entries: did it never sleep, or have its sleeps no stacks?
+const Reason& reason_without_stacks(const Task& task) {
+    static const Reason none{"", false, ""};
+    static const Reason other{"[other]", false, ""};
+    return task.blocked_ns == 0 ? none : other;
+}
+
+/// Calls `use` for every member of one task that the options let through.
+template <typename Use>
+void for_each_member_of(const TableContext& context, const RowOptions& options, const Task& task,
+                        const Use& use) {
+    const Snapshot& snapshot = context.model.snapshot();
+    const auto entries = snapshot.entries_of(task);
+    if (entries.empty() && (task.blocked_ns != 0 || options.view == View::Processes)) {
+        const Reason& reason = reason_without_stacks(task);
+        if (filter_matches(context, task, nullptr, reason, options.filter))
+            use(Member{task, nullptr, reason});
+    }
+    for (const Entry& entry : entries) {
+        const Reason& reason = context.reasons.of(snapshot, task, entry, context.stacks);
+        if (options.hide_idle && reason.idle) continue;
+        if (filter_matches(context, task, &entry, reason, options.filter))
+            use(Member{task, &entry, reason});
+    }
+}
+
 template <typename Use>
 void for_each_member(const TableContext& context, const RowOptions& options, const Use& use) {
-    static const Reason no_stacks{"[other]", false, ""};
-    const Snapshot& snapshot = context.model.snapshot();
-    for (const Task& task : snapshot.tasks) {
-        if (!task_shown(context.model, task, options)) continue;
-        const auto entries = snapshot.entries_of(task);
-        if (entries.empty() && task.blocked_ns != 0 &&
-            filter_matches(context, task, nullptr, no_stacks, options.filter))
-            use(Member{task, nullptr, no_stacks});
-        for (const Entry& entry : entries) {
-            const Reason& reason = context.reasons.of(snapshot, task, entry, context.stacks);
-            if (options.hide_idle && reason.idle) continue;
-            if (filter_matches(context, task, &entry, reason, options.filter))
-                use(Member{task, &entry, reason});
-        }
-    }
+    for (const Task& task : context.model.snapshot().tasks)
+        if (task_shown(context.model, task, options))
+            for_each_member_of(context, options, task, use);
 }
 
 /// The sleeps of a member: its entry, or what the record says of all.
@@ -103,18 +120,26 @@ struct Group {
     std::uint64_t of_trace = 0;                            // of the most costly one so far
 };
 
-void count_task(Group& group, const Member& member, const Model& model, View view) {
+void begin_task(Group& group, const Member& member, View view) {
     if (group.last == &member.task) return;
     group.last = &member.task;
     group.of_last = 0;
     group.last_asleep = false;
+    if (view != View::Processes) group.row.tasks += 1;
+}
+
+/// Counts a task in its process, and its time on the run queue.
+void count_task(Group& group, const Task& task, const Model& model) {
     group.row.tasks += 1;
-    if (view != View::Processes) return;
-    group.row.total.runq_ns += member.task.runq_ns;
-    if (const auto& delta = model.delta(member.task)) {
-        if (!group.row.delta) group.row.delta.emplace();
-        group.row.delta->runq_ns += delta->runq_ns;
+    group.row.total.runq_ns += task.runq_ns;
+    if (stands_for_exited(task)) return;
+    const auto& delta = model.delta(task);
+    if (!delta) {
+        group.unknown = true;
+        return;
     }
+    if (!group.row.delta) group.row.delta.emplace();
+    group.row.delta->runq_ns += delta->runq_ns;
 }
 
 /// The task and the stack that the row is named by: those that cost most.
@@ -164,6 +189,15 @@ void add_figures(Group& group, const Member& member, const Entry& sleeps, const 
     add_histogram(group.delta_hist, delta->hist);
 }
 
+/// Whether a process counts a task: one whose sleeps are all hidden as waiting
+/// for work ran all the same.
+bool counted(const TableContext& context, const RowOptions& options, const Task& task) {
+    if (!task_shown(context.model, task, options)) return false;
+    bool any = filter_matches(context, task, nullptr, reason_without_stacks(task), options.filter);
+    if (!any) for_each_member_of(context, options, task, [&](const Member&) { any = true; });
+    return any;
+}
+
 void finish(Group& group) {
     Row& row = group.row;
     row.total.p50_ns = percentile_bound(group.hist, kHalf, row.max_ns);
@@ -190,10 +224,16 @@ std::vector<Row> group_rows(const TableContext& context, const RowOptions& optio
         }
         Group& group = groups[found->second];
         const Entry sleeps = sleeps_of(member);
-        count_task(group, member, model, options.view);
+        begin_task(group, member, options.view);
         name_row(group, member, sleeps, options.view);
         add_figures(group, member, sleeps, model);
     });
+    if (options.view == View::Processes)
+        for (const Task& task : model.snapshot().tasks) {
+            const auto found = index.find(RowId{.task = process_of(task)});
+            if (found != index.end() && counted(context, options, task))
+                count_task(groups[found->second], task, model);
+        }
     std::vector<Row> rows;
     rows.reserve(groups.size());
     for (Group& group : groups) {
@@ -214,6 +254,7 @@ std::vector<StackSum> stacks_of_row(const TableContext& context, const RowOption
     std::unordered_map<TraceIndex, Building> traces;
     for_each_member(context, options, [&](const Member& member) {
         if (id_in(snapshot, options.view, member) != id) return;
+        if (member.entry == nullptr && member.task.blocked_ns == 0) return;  // none
         const Entry sleeps = sleeps_of(member);
         Building& building = traces[sleeps.trace];
         Entry& sum = building.stack.sum;

@@ -23,21 +23,32 @@ std::string name_of(const UserFrame& frame) {
     return fmt::format("{:#x}", frame.offset);
 }
 
+/// Whether there was room for it.
+bool append(std::vector<MergedFrame>& frames, std::string_view name, const std::string& file,
+            std::uint32_t line, bool kernel) {
+    if (frames.size() == kMaxMergedFrames) {
+        frames.back() = {"[more]", "", 0, false};
+        return false;
+    }
+    frames.push_back({std::string(name.substr(0, kMaxMergedName)), file, line, kernel});
+    return true;
+}
+
 /// Innermost first, as they are kept.
 void append_user(std::vector<MergedFrame>& frames, const Snapshot& snapshot, const Trace& trace,
                  const UserStack* stack) {
     if (stack == nullptr) {
         for (const std::uint64_t address : snapshot.user_frames(trace))
-            frames.push_back({fmt::format("{:#x}", address), "", 0, false});
+            if (!append(frames, fmt::format("{:#x}", address), "", 0, false)) return;
         return;
     }
     for (const UserFramePtr& frame : stack->frames) {
         for (const InlinedFrame& inlined : frame->inlined) {
             const std::string name =
                 inlined.symbol.empty() ? "[inlined]" : without_parameters(inlined.symbol);
-            frames.push_back({name, inlined.file, inlined.line, false});
+            if (!append(frames, name, inlined.file, inlined.line, false)) return;
         }
-        frames.push_back({name_of(*frame), frame->file, frame->line, false});
+        if (!append(frames, name_of(*frame), frame->file, frame->line, false)) return;
     }
 }
 
@@ -49,10 +60,18 @@ MergedStack stack_of(const Snapshot& snapshot, const Task& task, const Entry& en
     const Trace* trace = snapshot.trace_of(entry);
     if (trace == nullptr) return stack;
     for (const KernelFrame& frame : snapshot.kernel_frames(*trace))
-        stack.frames.push_back({std::string(plain_name(frame.symbol.name)), "", 0, true});
+        if (!append(stack.frames, plain_name(frame.symbol.name), "", 0, true)) break;
     append_user(stack.frames, snapshot, *trace, names.find(stack_id(snapshot, task, entry)));
     std::ranges::reverse(stack.frames);
     return stack;
+}
+
+/// About what a stack takes in memory, its text beside.
+std::size_t bytes_of(const MergedStack& stack) {
+    std::size_t bytes = sizeof(stack);
+    for (const MergedFrame& frame : stack.frames)
+        bytes += sizeof(frame) + 2 * frame.name.size() + frame.file.size();
+    return bytes;
 }
 
 std::string safe_name(const std::string& name) {
@@ -72,13 +91,22 @@ std::string MergedStack::folded() const {
 }
 
 std::vector<MergedStack> merge_stacks(const Snapshot& snapshot, const UserStacks& names,
-                                      Reasons& reasons) {
+                                      Reasons& reasons, std::size_t max_bytes) {
+    std::size_t bytes = 0;
     std::unordered_map<std::string, MergedStack> by_text;
     for (const Task& task : snapshot.tasks) {
         for (const Entry& entry : snapshot.entries_of(task)) {
             if (entry.blocked_ns == 0 && entry.sleeps == 0) continue;
             MergedStack stack = stack_of(snapshot, task, entry, names, reasons);
-            MergedStack& all = by_text.try_emplace(stack.folded(), std::move(stack)).first->second;
+            std::string text = stack.folded();
+            if (!by_text.contains(text)) {
+                if (bytes + bytes_of(stack) > max_bytes) {
+                    stack.frames.clear();
+                    text = stack.folded();
+                }
+                bytes += bytes_of(stack);
+            }
+            MergedStack& all = by_text.try_emplace(text, std::move(stack)).first->second;
             all.blocked_ns += entry.blocked_ns;
             all.sleeps += entry.sleeps;
             all.max_ns = std::max(all.max_ns, entry.max_ns);

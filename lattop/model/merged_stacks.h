@@ -5,6 +5,7 @@
 // export but JSON are made from.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -14,6 +15,13 @@
 #include "lattop/source/snapshot.h"
 
 namespace lattop {
+
+/// A recording may be anybody's. Of a stack as many innermost frames are kept,
+/// "[more]" stands for the rest, and of a name as many bytes; a stack that
+/// exceeds what all may take has no frames, as [other].
+inline constexpr std::size_t kMaxMergedFrames = 2048;
+inline constexpr std::size_t kMaxMergedName = std::size_t{1} << 14;
+inline constexpr std::size_t kMaxMergedBytes = std::size_t{1} << 29;
 
 struct MergedFrame {
     std::string name;  ///< without parameters; "libc.so.6+0x8a1b3" where there is none
@@ -40,6 +48,6 @@ struct MergedStack {
 /// All stacks of the snapshot's tasks, most blocked time first. Their
 /// blocked_ns add up to that of its entries.
 std::vector<MergedStack> merge_stacks(const Snapshot& snapshot, const UserStacks& names,
-                                      Reasons& reasons);
+                                      Reasons& reasons, std::size_t max_bytes = kMaxMergedBytes);
 
 }  // namespace lattop

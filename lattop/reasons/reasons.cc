@@ -51,6 +51,10 @@ const Reason& Reasons::function_name(const Snapshot& snapshot, const Trace& trac
 }
 
 const Reasons::ByKernel& Reasons::by_kernel(const Snapshot& snapshot, const Trace& trace) {
+    if (snapshot.header.load != load_) {
+        traces_ = decltype(traces_)(kMaxTraces);
+        load_ = snapshot.header.load;
+    }
     if (const ByKernel* known = traces_.find(trace.id)) return *known;
     const FunctionStack stack{kernel_functions(snapshot, trace), {}};
     const Reason* decided = table_.decide(stack);

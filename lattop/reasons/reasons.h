@@ -4,7 +4,8 @@
 // decision for a trace, made once and kept. A trace's kernel part never
 // changes, so it is decided once for all tasks; the names of the user part come
 // later and may change, so what depends on them is kept with the names it was
-// decided by.
+// decided by. The module numbers traces anew with each load: what is kept of
+// them goes when a snapshot of another load comes.
 //
 // Cost: deciding tries some 300 patterns on each frame, about 20 us a trace;
 // a kept decision is a look-up in a hash.
@@ -56,7 +57,8 @@ private:
     Reason other_{"[other]", false, ""};
     Reason none_{"", false, ""};
     std::unordered_map<std::string, Reason> functions_;  // where the table knows no reason
-    BoundedCache<std::uint64_t, ByKernel> traces_;
+    std::uint64_t load_ = 0;
+    BoundedCache<std::uint64_t, ByKernel> traces_;  // of load_, by id
     BoundedCache<StackId, ByUser, HashStackId> stacks_;
 };
 

@@ -34,4 +34,10 @@ inline std::uint32_t crc32c(std::span<const std::byte> bytes) {
     return ~crc;
 }
 
+/// Over everything of a header but its checksum, the last field.
+template <typename Header>
+std::uint32_t header_checksum(const Header& header) {
+    return crc32c(std::as_bytes(std::span(&header, 1)).first(sizeof(header) - 4));
+}
+
 }  // namespace lattop::recording

@@ -14,6 +14,8 @@ namespace lattop::recording {
 namespace {
 
 constexpr std::uint32_t kNoOwn = 0xffffffff;
+/// An 'S' item without its frames.
+constexpr std::size_t kStackBytes = 41;
 
 template <typename Number>
 void put(std::string& to, Number number) {
@@ -21,12 +23,15 @@ void put(std::string& to, Number number) {
 }
 
 void put(std::string& to, const std::string& text) {
-    put(to, static_cast<std::uint32_t>(text.size()));
-    to += text;
+    const std::string_view kept = std::string_view(text).substr(0, kMaxText);
+    put(to, static_cast<std::uint32_t>(kept.size()));
+    to += kept;
 }
 
 std::string text(ByteReader& reader) {
     const auto size = reader.fixed<std::uint32_t>();
+    if (size > kMaxText)
+        throw RecordingError(fmt::format("a text of {} bytes, {} is the most", size, kMaxText));
     const auto rest = reader.rest();
     reader.skip(size);
     if (!reader.ok()) return {};
@@ -41,6 +46,22 @@ std::uint32_t count(ByteReader& reader, std::size_t least) {
     return reader.ok() ? n : 0;
 }
 
+std::size_t inlined_count(const UserFrame& frame) {
+    return std::min(frame.inlined.size(), kMaxInlined);
+}
+
+/// As many frames, innermost first, as a stack may have.
+std::span<const UserFramePtr> within_limits(const UserStack& stack) {
+    std::size_t frames = 0;
+    std::size_t functions = 0;
+    for (const UserFramePtr& frame : stack.frames) {
+        functions += 1 + inlined_count(*frame);
+        if (functions > kMaxStackFunctions || frames == kMaxStackFrames) break;
+        ++frames;
+    }
+    return std::span(stack.frames).first(frames);
+}
+
 std::string frame_item(const UserFrame& frame) {
     std::string item = "F";
     put(item, frame.symbol);
@@ -49,8 +70,9 @@ std::string frame_item(const UserFrame& frame) {
     put(item, frame.path);
     put(item, frame.file);
     put(item, frame.line);
-    put(item, static_cast<std::uint32_t>(frame.inlined.size()));
-    for (const InlinedFrame& inlined : frame.inlined) {
+    const auto inlined_here = std::span(frame.inlined).first(inlined_count(frame));
+    put(item, static_cast<std::uint32_t>(inlined_here.size()));
+    for (const InlinedFrame& inlined : inlined_here) {
         put(item, inlined.symbol);
         put(item, inlined.file);
         put(item, inlined.line);
@@ -67,7 +89,11 @@ UserFramePtr read_frame(ByteReader& reader) {
     frame.file = text(reader);
     frame.line = reader.fixed<std::uint32_t>();
     constexpr std::size_t kLeastInlined = 12;
-    for (std::uint32_t n = count(reader, kLeastInlined); n > 0; --n) {
+    const std::uint32_t inlined_here = count(reader, kLeastInlined);
+    if (inlined_here > kMaxInlined)
+        throw RecordingError(fmt::format("a frame of {} inlined functions, {} is the most",
+                                         inlined_here, kMaxInlined));
+    for (std::uint32_t n = inlined_here; n > 0; --n) {
         InlinedFrame inlined;
         inlined.symbol = text(reader);
         inlined.file = text(reader);
@@ -90,19 +116,27 @@ StackId read_stack_id(ByteReader& reader) {
 
 }  // namespace
 
-std::uint32_t NameBook::frame_index(const UserFrame& frame, std::string& payload) {
-    std::string item = frame_item(frame);
-    const auto next = static_cast<std::uint32_t>(frames_.size());
-    const auto [found, added] = frames_.try_emplace(std::move(item), next);
-    if (added) payload += found->first;
-    return found->second;
+NameBook::Added NameBook::room_for(std::size_t bytes, const std::string& payload) const {
+    if (bytes > kMaxNamesPayload || written_ + payload.size() + bytes > most_) return Added::Never;
+    return payload.size() + bytes > kMaxNamesPayload ? Added::Later : Added::Yes;
 }
 
-void NameBook::add_stack(const StackId& id, const UserStack& stack, std::string& payload) {
+NameBook::Added NameBook::add_stack(const StackId& id, const UserStack& stack,
+                                    std::string& payload) {
+    std::vector<std::string> items;
+    std::size_t bytes = kStackBytes;
+    for (const UserFramePtr& frame : within_limits(stack)) {
+        items.push_back(frame_item(*frame));
+        bytes += sizeof(std::uint32_t) + (frames_.contains(items.back()) ? 0 : items.back().size());
+    }
+    if (const Added added = room_for(bytes, payload); added != Added::Yes) return added;
     std::vector<std::uint32_t> frames;
-    frames.reserve(stack.frames.size());
-    for (const UserFramePtr& frame : stack.frames)
-        frames.push_back(frame_index(*frame, payload));
+    for (std::string& item : items) {
+        const auto next = static_cast<std::uint32_t>(frames_.size());
+        const auto [found, added] = frames_.try_emplace(std::move(item), next);
+        if (added) payload += found->first;
+        frames.push_back(found->second);
+    }
     payload += 'S';
     put(payload, id.task.kind);
     put(payload, id.task.pid);
@@ -110,38 +144,83 @@ void NameBook::add_stack(const StackId& id, const UserStack& stack, std::string&
     put(payload, id.task.start_ns);
     put(payload, id.exec_id);
     put(payload, id.trace_id);
-    put(payload, stack.own == UserStack::kNone ? kNoOwn : static_cast<std::uint32_t>(stack.own));
+    put(payload, stack.own < frames.size() ? static_cast<std::uint32_t>(stack.own) : kNoOwn);
     put(payload, static_cast<std::uint32_t>(frames.size()));
     for (const std::uint32_t frame : frames)
         put(payload, frame);
+    return Added::Yes;
+}
+
+/// One that has no room stays a number.
+void NameBook::add_user(std::uint32_t uid, const std::string& name, std::string& payload) {
+    std::string item = "U";
+    put(item, uid);
+    put(item, name);
+    const Added added = room_for(item.size(), payload);
+    if (added == Added::Yes) payload += item;
+    if (added != Added::Later) users_.try_emplace(uid, name);
 }
 
 std::vector<std::byte> NameBook::news(const Snapshot& snapshot, const UserStacks& stacks,
                                       Users& users) {
     std::string payload;
+    Stacks here;
     for (const Task& task : snapshot.tasks) {
-        const std::string& user = users.name(task.uid);
-        if (const auto [known, added] = users_.try_emplace(task.uid, user); added) {
-            payload += 'U';
-            put(payload, task.uid);
-            put(payload, user);
-        }
+        if (!users_.contains(task.uid)) add_user(task.uid, users.name(task.uid), payload);
         for (const Entry& entry : snapshot.entries_of(task)) {
             if (snapshot.trace_of(entry) == nullptr) continue;
             const StackId id = stack_id(snapshot, task, entry);
+            std::vector<UserFramePtr>& known = here[id];
+            if (auto before = stacks_.extract(id)) known = std::move(before.mapped());
             const UserStack* stack = stacks.find(id);
-            if (stack == nullptr) continue;
-            std::vector<UserFramePtr>& known = stacks_[id];
-            if (known == stack->frames) continue;
-            known = stack->frames;
-            add_stack(id, *stack, payload);
+            if (stack == nullptr || known == stack->frames) continue;
+            const Added added = add_stack(id, *stack, payload);
+            if (added == Added::Never) ++left_out_;
+            if (added != Added::Later) known = stack->frames;
         }
     }
+    stacks_ = std::move(here);
+    written_ += payload.size();
     const auto bytes = std::as_bytes(std::span(payload));
     return {bytes.begin(), bytes.end()};
 }
 
+void RecordedNames::expect(std::size_t bytes) const {
+    if (bytes > kMaxNamesPayload)
+        throw RecordingError(
+            fmt::format("names of {} bytes at once, {} is the most", bytes, kMaxNamesPayload));
+    if (bytes_ + bytes > most_)
+        throw RecordingError(
+            fmt::format("names of {} bytes in all, {} is the most", bytes_ + bytes, most_));
+}
+
+UserStack RecordedNames::read_stack(ByteReader& reader) const {
+    const auto own = reader.fixed<std::uint32_t>();
+    const std::uint32_t frames = count(reader, sizeof(std::uint32_t));
+    if (frames > kMaxStackFrames)
+        throw RecordingError(
+            fmt::format("a stack of {} frames, {} is the most", frames, kMaxStackFrames));
+    UserStack stack;
+    stack.frames.reserve(frames);
+    std::size_t functions = 0;
+    for (std::uint32_t n = frames; n > 0; --n) {
+        const auto frame = reader.fixed<std::uint32_t>();
+        if (frame >= frames_.size())
+            throw RecordingError(
+                fmt::format("a stack names frame {} of {}", frame, frames_.size()));
+        stack.frames.push_back(frames_[frame]);
+        functions += 1 + frames_[frame]->inlined.size();
+    }
+    if (functions > kMaxStackFunctions)
+        throw RecordingError(
+            fmt::format("a stack of {} functions, {} is the most", functions, kMaxStackFunctions));
+    if (own < stack.frames.size()) stack.own = own;
+    return stack;
+}
+
 void RecordedNames::add(std::span<const std::byte> payload) {
+    expect(payload.size());
+    bytes_ += payload.size();
     ByteReader reader({reinterpret_cast<const std::uint8_t*>(payload.data()), payload.size()});
     while (!reader.empty()) {
         const std::uint8_t kind = reader.byte();
@@ -150,16 +229,7 @@ void RecordedNames::add(std::span<const std::byte> payload) {
             if (reader.ok()) frames_.push_back(std::move(frame));
         } else if (kind == 'S') {
             const StackId id = read_stack_id(reader);
-            const auto own = reader.fixed<std::uint32_t>();
-            UserStack stack;
-            for (std::uint32_t n = count(reader, sizeof(std::uint32_t)); n > 0; --n) {
-                const auto frame = reader.fixed<std::uint32_t>();
-                if (frame >= frames_.size())
-                    throw RecordingError(
-                        fmt::format("a stack names frame {} of {}", frame, frames_.size()));
-                stack.frames.push_back(frames_[frame]);
-            }
-            if (own < stack.frames.size()) stack.own = own;
+            UserStack stack = read_stack(reader);
             if (reader.ok()) stacks_.insert_or_assign(id, std::move(stack));
         } else if (kind == 'U') {
             const auto uid = reader.fixed<std::uint32_t>();

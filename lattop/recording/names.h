@@ -22,6 +22,11 @@
 //	46 05 00 00 00 'wait4' 1a 00 00 00 00 00 00 00 09 00 00 00 'libc.so.6' ...
 //	53 00 00 00 00 07 00 00 00 07 00 00 00 ... 01 00 00 00 00 00 00 00
 //	55 00 00 00 00 04 00 00 00 'root'
+//
+// A recording may be anybody's, and a few bytes of a packed payload make many
+// in memory: what is beyond the limits below is refused. The writer keeps to
+// them: it leaves out the outermost frames of a stack, the end of a text, and
+// names that have no room any more, of which it counts the stacks.
 #pragma once
 
 #include <cstddef>
@@ -34,35 +39,62 @@
 
 #include "lattop/model/user_stacks.h"
 #include "lattop/model/users.h"
+#include "unwind/byte_reader.h"
 
 namespace lattop::recording {
 
-struct HashStackId {
-    std::size_t operator()(const StackId& id) const {
-        constexpr std::uint64_t kMixer = 0x9e3779b97f4a7c15U;
-        return (HashTaskId{}(id.task) * kMixer + id.trace_id) * kMixer + id.exec_id;
-    }
-};
+/// lattop itself walks 1,024 frames.
+inline constexpr std::size_t kMaxStackFrames = 1200;
+inline constexpr std::size_t kMaxInlined = 256;  ///< in one frame
+/// Frames of a stack and what is inlined in them.
+inline constexpr std::size_t kMaxStackFunctions = 4096;
+inline constexpr std::size_t kMaxText = std::size_t{1} << 14;  ///< bytes
+inline constexpr std::size_t kMaxNamesPayload = std::size_t{64} << 20;
+/// All payloads of a recording; in memory some six times as much.
+inline constexpr std::size_t kMaxNames = std::size_t{256} << 20;
 
-/// What has been written so far, and what is new.
+/// What has been written so far, and what is new. Of stacks it keeps those of
+/// the last snapshot: on a machine that forks, others come without end, and one
+/// that comes back is written again.
 class NameBook {
 public:
+    /// `most`: bytes of all payloads.
+    explicit NameBook(std::size_t most = kMaxNames) : most_(most) {}
+
     /// The payload for the names of `snapshot` that are new or have changed;
     /// empty where none are.
     std::vector<std::byte> news(const Snapshot& snapshot, const UserStacks& stacks, Users& users);
 
+    /// How many it keeps.
+    [[nodiscard]] std::size_t stacks() const { return stacks_.size(); }
+
+    /// How many stacks were left without names: those of all had no room.
+    [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
+
 private:
-    std::uint32_t frame_index(const UserFrame& frame, std::string& payload);
-    void add_stack(const StackId& id, const UserStack& stack, std::string& payload);
+    enum class Added { Yes, Later, Never };
+    Added add_stack(const StackId& id, const UserStack& stack, std::string& payload);
+    void add_user(std::uint32_t uid, const std::string& name, std::string& payload);
+    [[nodiscard]] Added room_for(std::size_t bytes, const std::string& payload) const;
 
     std::unordered_map<std::string, std::uint32_t> frames_;  // by the bytes of its item
-    std::unordered_map<StackId, std::vector<UserFramePtr>, HashStackId> stacks_;
+    using Stacks = std::unordered_map<StackId, std::vector<UserFramePtr>, HashStackId>;
+    Stacks stacks_;
     std::unordered_map<std::uint32_t, std::string> users_;
+    std::size_t written_ = 0;  // bytes of all payloads before
+    std::size_t most_;
+    std::uint64_t left_out_ = 0;
 };
 
 /// The names of a recording: both seams that views take names from.
 class RecordedNames final : public UserStacks, public Users {
 public:
+    /// `most`: bytes of all payloads.
+    explicit RecordedNames(std::size_t most = kMaxNames) : most_(most) {}
+
+    /// Refuses a payload by its size, before it is unpacked. Throws RecordingError.
+    void expect(std::size_t bytes) const;
+
     /// Takes a payload over. Throws RecordingError; what came before the fault
     /// stays.
     void add(std::span<const std::byte> payload);
@@ -79,9 +111,13 @@ public:
     const std::string& name(std::uint32_t uid) override;
 
 private:
+    [[nodiscard]] UserStack read_stack(ByteReader& reader) const;
+
     std::vector<UserFramePtr> frames_;
     std::unordered_map<StackId, UserStack, HashStackId> stacks_;
     std::unordered_map<std::uint32_t, std::string> users_;
+    std::size_t bytes_ = 0;  // of all payloads
+    std::size_t most_;
 };
 
 }  // namespace lattop::recording

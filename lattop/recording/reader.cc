@@ -19,11 +19,6 @@ namespace {
 /// than the file has.
 constexpr std::size_t kReadBytes = std::size_t{1} << 20;
 
-template <typename Header>
-std::uint32_t header_checksum(const Header& header) {
-    return crc32c(std::as_bytes(std::span(&header, 1)).first(sizeof(header) - 4));
-}
-
 }  // namespace
 
 Reader::Reader(ReadAt read, std::string name, std::uint32_t max_raw_bytes)
@@ -99,7 +94,10 @@ void Reader::take(const Place& place, std::span<const std::byte> stored) {
     const RecordHeader& header = place.header;
     switch (static_cast<Kind>(header.kind)) {
         case Kind::Info: take_info(decompressor_.unpack(stored, {}, header.raw_bytes)); break;
-        case Kind::Names: names_->add(decompressor_.unpack(stored, {}, header.raw_bytes)); break;
+        case Kind::Names:
+            names_->expect(header.raw_bytes);
+            names_->add(decompressor_.unpack(stored, {}, header.raw_bytes));
+            break;
         case Kind::Snapshot: {
             const bool key = (header.flags & kNeedsPrevious) == 0;
             if (!key && snapshots_.empty()) throw RecordingError("its first snapshot is missing");

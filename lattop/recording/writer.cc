@@ -12,15 +12,6 @@
 #include "lattop/source/error.h"
 
 namespace lattop::recording {
-namespace {
-
-/// The checksum over everything of a header but itself, its last field.
-template <typename Header>
-std::uint32_t header_checksum(const Header& header) {
-    return crc32c(std::as_bytes(std::span(&header, 1)).first(sizeof(header) - 4));
-}
-
-}  // namespace
 
 Writer::Writer(Append append, const Info& info, std::uint64_t realtime_ns)
     : append_(std::move(append)) {
@@ -29,6 +20,10 @@ Writer::Writer(Append append, const Info& info, std::uint64_t realtime_ns)
     header.checksum = header_checksum(header);
     append_(std::as_bytes(std::span(&header, 1)));
     bytes_ = sizeof(header);
+    put_info(info, realtime_ns);
+}
+
+void Writer::put_info(const Info& info, std::uint64_t realtime_ns) {
     std::string texts;
     for (const auto& [key, value] : info)
         // What ends a text cannot be in it.
@@ -76,6 +71,8 @@ void Writer::add(const Snapshot& snapshot, const UserStacks& stacks, Users& user
 }
 
 void Writer::end(std::uint64_t realtime_ns) {
+    if (names_.left_out() != 0)
+        put_info({{"unnamed-stacks", std::to_string(names_.left_out())}}, realtime_ns);
     put(Kind::End, {}, {}, 0, realtime_ns);
 }
 

@@ -23,7 +23,8 @@ namespace lattop::recording {
 /// Appends all of the bytes, or none and throws Error.
 using Append = std::function<void(std::span<const std::byte>)>;
 
-/// About the machine and the recording: "host", "kernel", "command" and such.
+/// About the machine and the recording: "host", "kernel", "command" and such;
+/// at the end "unnamed-stacks", how many had no room for names, if any.
 using Info = std::map<std::string, std::string>;
 
 class Writer {
@@ -46,6 +47,7 @@ public:
     [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
 private:
+    void put_info(const Info& info, std::uint64_t realtime_ns);
     void put(Kind kind, std::span<const std::byte> raw, std::span<const std::byte> prefix,
              std::uint64_t time_ns, std::uint64_t realtime_ns);
 

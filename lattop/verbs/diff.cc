@@ -22,9 +22,6 @@
 namespace lattop {
 namespace {
 
-constexpr std::size_t kIndent = 8;
-constexpr std::size_t kWidth = 100;
-
 double change(const StackChange& stack) {
     return stack.after_ns - stack.before_ns;
 }
@@ -45,7 +42,7 @@ std::string row(const StackChange& entry, Charset charset) {
                format_rate(entry.after_sleeps), mean(entry.before_ns, entry.before_sleeps),
                mean(entry.after_ns, entry.after_sleeps), printable(entry.stack.reason, charset),
                printable(entry.stack.command, charset)) +
-           frames_text(entry.stack, kIndent, kWidth, charset);
+           frames_text(entry.stack, charset);
 }
 
 double seconds(const Profile& profile) {
@@ -112,9 +109,8 @@ int diff_command(Arguments::List arguments) {
     parser.text("--stacks", "N", limit, "at most N stacks each way, 0 for all (default 10)");
     parser.selection(selection);
     if (!parser.parse(arguments)) return 0;
-    constexpr std::uint64_t kDefault = 10;
-    const std::uint64_t stacks =
-        limit.empty() ? kDefault : parse_number(limit, "--stacks", 0, LT_MAX_LIMIT);
+    constexpr std::uint32_t kDefault = 10;
+    const std::uint32_t stacks = limit.empty() ? kDefault : parse_limit(limit, "--stacks");
     const Profile before = Profile::recorded(before_file, selection);
     const Profile after = Profile::recorded(after_file, selection);
     const auto changes = diff_stacks(

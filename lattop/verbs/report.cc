@@ -12,12 +12,22 @@
 #include "lattop/source/encoder.h"
 
 namespace lattop {
+namespace {
+
+/// A snapshot moves only. Its bytes do not tell the load, by which names are found.
+Snapshot copy(const Snapshot& snapshot) {
+    Snapshot result = decode(encode(snapshot));
+    result.header.load = snapshot.header.load;
+    return result;
+}
+
+}  // namespace
 
 std::string report_text(const Snapshot& snapshot, const UserStacks& names, Users& users,
                         Reasons& reasons, const std::string& clock, const ReportOptions& options,
                         Charset charset) {
     Model model;
-    model.update(decode(encode(snapshot)), {});
+    model.update(copy(snapshot), {});
     TextOptions text;
     text.limit = options.tasks;
     text.charset = charset;
@@ -41,11 +51,8 @@ int report_command(Arguments::List arguments) {
     parser.selection(selection);
     if (!parser.parse(arguments)) return 0;
     ReportOptions options;
-    const auto number = [](const std::string& given, const char* option) {
-        return static_cast<std::uint32_t>(parse_number(given, option, 0, LT_MAX_LIMIT));
-    };
-    if (!tasks.empty()) options.tasks = number(tasks, "--limit");
-    if (!stacks.empty()) options.stacks = number(stacks, "--stacks");
+    if (!tasks.empty()) options.tasks = parse_limit(tasks, "--limit");
+    if (!stacks.empty()) options.stacks = parse_limit(stacks, "--stacks");
     Profile profile = Profile::recorded(file, selection);
     if (json) {
         Model model;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Recordings: whatever the bytes are, the snapshots that a reader says it has
-// can be asked for, in any order. Checksums are made right first, as whoever
+// can be asked for, in any order, and exported. Checksums are made right first, as whoever
 // means harm would: what they find is tested in the unit tests.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <vector>
 
+#include "lattop/export/stacks.h"
+#include "lattop/model/merged_stacks.h"
 #include "lattop/recording/checksum.h"
 #include "lattop/recording/reader.h"
 #include "lattop/source/error.h"
@@ -42,6 +44,16 @@ void make_checksums_right(std::vector<std::byte>& bytes) {
     }
 }
 
+void export_all(const lattop::Snapshot& snapshot, const RecordedNames& names) {
+    static lattop::Reasons reasons;
+    const auto stacks = merge_stacks(snapshot, names, reasons);
+    REQUIRE(!lattop::export_flamegraph(stacks, "fuzz").empty());
+    REQUIRE(!lattop::export_speedscope(stacks, "fuzz").empty());
+    REQUIRE(!lattop::export_csv(stacks).empty());
+    lattop::export_folded(stacks);
+    lattop::export_pprof(stacks, 0, 1);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -61,10 +73,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         REQUIRE(reader.size() <= size / sizeof(RecordHeader));
         for (std::size_t i = reader.size(); i-- > 0;) {
             try {
-                const lattop::Snapshot snapshot = reader.snapshot(i);
-                for (const lattop::Task& task : snapshot.tasks)
-                    for (const lattop::Entry& entry : snapshot.entries_of(task))
-                        reader.names().find(stack_id(snapshot, task, entry));
+                export_all(reader.snapshot(i), reader.names());
             } catch (const lattop::Error&) {
             }
         }

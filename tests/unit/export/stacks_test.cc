@@ -3,6 +3,7 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <set>
 #include <sstream>
 
@@ -133,6 +134,38 @@ TEST_CASE("stacks of the same names are one, and their times add up") {
     CHECK(merged[0].folded() == "task;0x1;schedule_[k]");
 }
 
+TEST_CASE("a trace longer than any machine's is cut, and every export has room for it") {
+    SnapshotBuilder builder;
+    std::vector<std::uint64_t> addresses(60'000);
+    std::iota(addresses.begin(), addresses.end(), 1);
+    const auto trace = builder.add_trace({.kernel = {"schedule"}, .user = addresses});
+    builder.add_task(
+        {.blocked_ns = 5, .sleeps = 1, .entries = {{.trace = trace, .blocked_ns = 5}}});
+    Reasons reasons;
+    const auto stacks = merge_stacks(builder.snapshot(), NoUserStacks(), reasons);
+    REQUIRE(stacks.size() == 1);
+    CHECK(stacks[0].frames.size() == kMaxMergedFrames);
+    CHECK(stacks[0].frames.front().name == "[more]");
+    CHECK(stacks[0].frames.back().name == "schedule");
+    CHECK_THAT(export_flamegraph(stacks, "t"), has_text("[more]"));
+    CHECK_THAT(export_speedscope(stacks, "t"), has_text("[more]"));
+    CHECK_THAT(export_pprof(stacks, 0, 1), has_text("[more]"));
+}
+
+TEST_CASE("stacks that have no room are [other], and their time is not lost") {
+    SnapshotBuilder builder;
+    for (const std::uint32_t i : {1U, 2U, 3U}) {
+        const auto trace = builder.add_trace({.id = i, .kernel = {std::string(5'000, 'f')}});
+        builder.add_task({.pid = i,
+                          .comm = "c" + std::to_string(i),
+                          .entries = {{.trace = trace, .blocked_ns = i}}});
+    }
+    Reasons reasons;
+    const auto stacks = merge_stacks(builder.snapshot(), NoUserStacks(), reasons, 12'000);
+    CHECK(total(stacks) == 6);
+    CHECK(std::ranges::count_if(stacks, [](const auto& one) { return one.frames.empty(); }) == 2);
+}
+
 TEST_CASE("folded stacks look as recorded") {
     check_golden("folded.txt", export_folded(sample_stacks()));
 }
@@ -158,6 +191,15 @@ TEST_CASE("no name breaks CSV") {
     CHECK(rows[3][0] == "quote\"quote,comma");
     CHECK(rows[1][2] == "1000");
     CHECK(rows[0][6] == "stack");
+}
+
+TEST_CASE("no name is a formula to a spreadsheet") {
+    CHECK(csv_field("=1+1") == "'=1+1");
+    CHECK(csv_field("@SUM(A1,A2)") == "\"'@SUM(A1,A2)\"");
+    CHECK(csv_field("+1") == "'+1");
+    CHECK(csv_field("-1") == "'-1");
+    CHECK(csv_field("a=1") == "a=1");
+    CHECK(csv_field("").empty());
 }
 
 TEST_CASE("speedscope: frames, samples and weights fit together, whatever the names") {

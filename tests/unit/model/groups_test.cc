@@ -78,6 +78,62 @@ TEST_CASE("a process is its threads added up, named by its leader") {
                     Column::Command) == "cc1plus [exited]");
 }
 
+TEST_CASE("a process counts each thread and its run queue once, whether it slept or not") {
+    const auto spinning = [](std::uint64_t runq_ns) {
+        SnapshotBuilder builder;
+        for (const std::uint32_t pid : {70U, 71U, 72U, 73U})
+            builder.add_task(
+                {.pid = pid, .tgid = 70, .runq_ns = runq_ns, .state = 'R', .flags = 0});
+        builder.header.time_ns += runq_ns;
+        return builder.snapshot();
+    };
+    Tables world;
+    world.model.update(spinning(10 * kMs), {});
+    world.model.update(spinning(15 * kMs), {});
+    const Row row = world.row(View::Processes, Column::Pid, "70");
+    CHECK(row.tasks == 4);
+    CHECK(row.asleep == 0);
+    CHECK(row.total.runq_ns == 60 * kMs);
+    REQUIRE(row.delta);
+    CHECK(row.delta->runq_ns == 20 * kMs);
+    CHECK(row.reason->name.empty());
+    CHECK(tasks_of_row(world.context(), world.options, row.id).size() == 4);
+    CHECK(stacks_of_row(world.context(), world.options, row.id).empty());
+    CHECK(world.rows(View::Stacks).empty());
+    CHECK(world.rows(View::Reasons).empty());
+}
+
+TEST_CASE("sleeps that are hidden or filtered out leave a process its run queue") {
+    SnapshotBuilder builder;
+    const auto work = builder.add_trace({.id = 1, .kernel = {"schedule", "ep_poll"}});
+    const auto disk = builder.add_trace({.id = 2, .kernel = {"io_schedule", "filemap_read"}});
+    const auto task = [&](std::uint32_t pid, std::uint32_t tgid, std::uint32_t trace) {
+        builder.add_task({.pid = pid,
+                          .tgid = tgid,
+                          .blocked_ns = 9,
+                          .sleeps = 1,
+                          .runq_ns = pid,
+                          .entries = {{.trace = trace, .blocked_ns = 9}}});
+    };
+    task(70, 70, disk);
+    task(71, 70, work);
+    task(80, 80, work);
+    Tables world;
+    world.model.update(builder.snapshot(), {});
+    world.options.hide_idle = true;
+    auto rows = world.rows(View::Processes);
+    REQUIRE(rows.size() == 1);  // the other one only waited for work
+    CHECK(rows[0].tasks == 2);
+    CHECK(rows[0].total.runq_ns == 70 + 71);
+    CHECK(rows[0].total.blocked_ns == 9);
+    // A word that a thread is not known by leaves that thread out.
+    world.options.filter = "disk";
+    rows = world.rows(View::Processes);
+    REQUIRE(rows.size() == 1);
+    CHECK(rows[0].tasks == 1);
+    CHECK(rows[0].total.runq_ns == 70);
+}
+
 TEST_CASE("a command that does not fit loses letters, never digits of the count") {
     Task task;
     task.comm = "b\u00e4\u00e4ckerei";

@@ -127,6 +127,22 @@ TEST_CASE("where no line decides, the telling function is the reason") {
     CHECK(reasons.of_worst(snapshot, snapshot.tasks.at(1), stacks).name.empty());
 }
 
+TEST_CASE("a trace of another load of the module is another trace") {
+    const NamedStacks names;
+    Reasons reasons;
+    const auto name = [&](const std::string& function, std::uint64_t load) {
+        SnapshotBuilder builder;
+        const auto trace = builder.add_trace({.id = 7, .kernel = {"schedule", function}});
+        builder.add_task({.entries = {{.trace = trace}}});
+        Snapshot snapshot = builder.snapshot();
+        snapshot.header.load = load;
+        return reasons.of_worst(snapshot, snapshot.tasks.at(0), names).name;
+    };
+    CHECK(name("pipe_read", 1) == "pipe read");
+    CHECK(name("frobnicate", 2) == "frobnicate");
+    CHECK(name("pipe_read", 3) == "pipe read");
+}
+
 TEST_CASE("names that come later change what depends on them") {
     SnapshotBuilder builder;
     const auto trace = builder.add_trace(

@@ -111,6 +111,24 @@ TEST_CASE("names of users and of stacks come with the recording") {
     CHECK(reader.names().name(4711) == "4711");
 }
 
+TEST_CASE("stacks of tasks that are gone are forgotten, their frames are not") {
+    const SampleStacks stacks;
+    SampleUsers users;
+    recording::NameBook book;
+    const Snapshot all = sample_machine(10).snapshot();
+    const Snapshot none = SnapshotBuilder().snapshot();
+    const std::size_t first = book.news(all, stacks, users).size();
+    CHECK(first > 0);
+    CHECK(book.news(all, stacks, users).empty());
+    CHECK(book.stacks() > 0);
+    CHECK(book.news(none, stacks, users).empty());
+    CHECK(book.stacks() == 0);
+    const auto again = book.news(all, stacks, users);
+    REQUIRE(!again.empty());
+    CHECK(again.front() == std::byte{'S'});
+    CHECK(again.size() < first / 2);
+}
+
 TEST_CASE("what did not change costs next to nothing") {
     const auto same = [](std::size_t) { return sample_machine(10); };
     const std::size_t one = make_recording(1, same).size();
@@ -234,6 +252,128 @@ TEST_CASE("damaged names are refused") {
     stack[40] = 0xff;
     CHECK_THROWS_AS(recording::RecordedNames().add(std::as_bytes(std::span(stack))),
                     RecordingError);
+}
+
+namespace {
+
+void put(std::string& to, std::uint32_t number) {
+    to.append(reinterpret_cast<const char*>(&number), sizeof(number));
+}
+
+/// A frame of no name with so many functions inlined.
+std::string frame_item(std::uint32_t inlined) {
+    std::string item = "F" + std::string(4 + 8 + 4 + 4 + 4 + 4, '\0');
+    put(item, inlined);
+    return item + std::string(std::size_t{12} * inlined, '\0');
+}
+
+/// A stack of frame 0, so many times.
+std::string stack_item(std::uint32_t frames) {
+    std::string item = "S" + std::string(32 + 4, '\0');
+    put(item, frames);
+    return item + std::string(std::size_t{4} * frames, '\0');
+}
+
+void add(recording::RecordedNames& names, const std::string& payload) {
+    names.add(std::as_bytes(std::span(payload)));
+}
+
+/// A stack of as many frames, each with so many functions inlined.
+class LargeStack final : public UserStacks {
+public:
+    LargeStack(std::size_t frames, std::size_t inlined, std::size_t text) {
+        UserFrame frame;
+        frame.symbol = std::string(text, 'f');
+        frame.inlined.resize(inlined);
+        stack_.frames.assign(frames, std::make_shared<const UserFrame>(frame));
+        stack_.own = frames - 1;
+    }
+    void want(const Snapshot& /*snapshot*/) override {}
+    bool collect() override { return false; }
+    void want_live(const Task& /*task*/) override {}
+    [[nodiscard]] int ready_fd() const override { return -1; }
+    [[nodiscard]] const UserStack* find(const StackId& /*id*/) const override { return &stack_; }
+    [[nodiscard]] const LiveNames* find_live(const Task& /*task*/) const override {
+        return nullptr;
+    }
+
+private:
+    UserStack stack_;
+};
+
+Snapshot one_stack() {
+    SnapshotBuilder builder;
+    const auto trace = builder.add_trace({.kernel = {"schedule"}, .user = {1}});
+    builder.add_task(
+        {.blocked_ns = 5, .sleeps = 1, .entries = {{.trace = trace, .blocked_ns = 5}}});
+    return builder.snapshot();
+}
+
+}  // namespace
+
+TEST_CASE("names beyond any machine's are refused, up to the limits they are taken") {
+    using namespace recording;
+    RecordedNames names;
+    CHECK_NOTHROW(add(names, frame_item(0) + stack_item(kMaxStackFrames)));
+    CHECK_THROWS_WITH(add(names, stack_item(kMaxStackFrames + 1)), has_text("a stack of 1201"));
+    CHECK_THROWS_WITH(add(names, frame_item(80'000)), has_text("a frame of 80000 inlined"));
+    RecordedNames inlined;
+    CHECK_NOTHROW(add(inlined, frame_item(kMaxInlined) + stack_item(15)));
+    CHECK_THROWS_WITH(add(inlined, stack_item(1'000)), has_text("functions, 4096 is the most"));
+    std::string text = "U" + std::string(4, '\0');
+    put(text, kMaxText + 1);
+    CHECK_THROWS_WITH(add(names, text + std::string(kMaxText + 1, 'x')),
+                      has_text("a text of 16385 bytes"));
+    CHECK_THROWS_WITH(names.expect(kMaxNamesPayload + 1), has_text("at once"));
+    RecordedNames few(100);
+    CHECK_NOTHROW(add(few, frame_item(0)));
+    CHECK_NOTHROW(add(few, frame_item(0)));
+    CHECK_THROWS_WITH(add(few, frame_item(3)), has_text("in all, 100 is the most"));
+}
+
+TEST_CASE(
+    "a recording of a few bytes with names beyond any machine's is damaged there, and says so") {
+    auto bytes = sample_recording(2);
+    std::size_t at = 0;
+    for (const std::size_t begin : record_begins(bytes))
+        if (at == 0 && header_at(bytes, begin).kind == static_cast<std::uint16_t>(Kind::Names))
+            at = begin;
+    RecordHeader header = header_at(bytes, at);
+    header.raw_bytes = recording::kMaxNamesPayload + 1;
+    seal(bytes, at, header);
+    CHECK_THAT(open(bytes).damage(), has_text("is damaged: names of 67108865 bytes at once"));
+}
+
+TEST_CASE("the writer keeps to the limits of the reader") {
+    const auto check = [](const LargeStack& stacks, std::size_t frames) {
+        SampleUsers users;
+        recording::NameBook book;
+        recording::RecordedNames names;
+        const Snapshot snapshot = one_stack();
+        names.add(book.news(snapshot, stacks, users));
+        const UserStack* stack =
+            names.find(stack_id(snapshot, snapshot.tasks[0], snapshot.entries[0]));
+        REQUIRE(stack != nullptr);
+        CHECK(stack->frames.size() == frames);
+        CHECK(book.left_out() == 0);
+    };
+    check(LargeStack(5'000, 0, 10), recording::kMaxStackFrames);
+    check(LargeStack(3, 80'000, 10), 3);
+    check(LargeStack(1'000, 80'000, 10), recording::kMaxStackFunctions / 257);
+    check(LargeStack(3, 0, 1'000'000), 3);
+}
+
+TEST_CASE("stacks that have no room in a recording are counted once and have no names") {
+    const LargeStack stacks(10, 0, 1'000);
+    SampleUsers users;
+    const Snapshot snapshot = one_stack();
+    recording::NameBook book(500);
+    recording::RecordedNames names(500);
+    for (int i = 0; i < 2; ++i)
+        names.add(book.news(snapshot, stacks, users));
+    CHECK(book.left_out() == 1);
+    CHECK(names.find(stack_id(snapshot, snapshot.tasks[0], snapshot.entries[0])) == nullptr);
+    CHECK(names.name(0) == users.name(0));
 }
 
 }  // namespace lattop::test

@@ -41,4 +41,44 @@ TEST_CASE("a recording of one snapshot counts from load on") {
     CHECK(Profile::recorded(path, {}).snapshot.header.since_ns == 100'000'000'000);
 }
 
+TEST_CASE("a report of the module as it runs names its stacks as well") {
+    /// As StackNames: names are of a load of the module.
+    class StacksOfALoad final : public UserStacks {
+    public:
+        explicit StacksOfALoad(StackId id) : id_(id) {
+            UserFrame frame;
+            frame.symbol = "checkout_connection";
+            stack_.frames.push_back(std::make_shared<const UserFrame>(frame));
+            stack_.own = 0;
+        }
+        void want(const Snapshot& /*snapshot*/) override {}
+        bool collect() override { return false; }
+        void want_live(const Task& /*task*/) override {}
+        [[nodiscard]] int ready_fd() const override { return -1; }
+        [[nodiscard]] const UserStack* find(const StackId& id) const override {
+            return id == id_ ? &stack_ : nullptr;
+        }
+        [[nodiscard]] const LiveNames* find_live(const Task& /*task*/) const override {
+            return nullptr;
+        }
+
+    private:
+        StackId id_;
+        UserStack stack_;
+    };
+    SnapshotBuilder builder;
+    const auto trace = builder.add_trace({.kernel = {"schedule"}, .user = {0x10}});
+    builder.add_task(
+        {.blocked_ns = 5, .sleeps = 1, .entries = {{.trace = trace, .blocked_ns = 5}}});
+    Snapshot snapshot = builder.snapshot();
+    snapshot.header.load = 1;
+    const StacksOfALoad names(stack_id(snapshot, snapshot.tasks[0], snapshot.entries[0]));
+    SampleUsers users;
+    Reasons reasons;
+    const std::string text =
+        report_text(snapshot, names, users, reasons, "12:34:56", {}, Charset::Utf8);
+    // Among the tasks, not in the merged stacks alone.
+    CHECK_THAT(text.substr(0, text.find("The worst stacks")), has_text("checkout_connection"));
+}
+
 }  // namespace lattop::test
