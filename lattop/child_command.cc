@@ -18,7 +18,7 @@
 namespace lattop {
 namespace {
 
-/// As sh has it.
+/// As sh has it; wait says 127 too where there is no such child.
 constexpr int kNotFound = 127;
 constexpr int kKilled = 128;
 
@@ -96,9 +96,13 @@ void ChildCommand::release() {
 }
 
 std::optional<int> ChildCommand::status() {
+    if (status_) return status_;
     int raw = 0;
-    if (!status_ && ::waitpid(pid_, &raw, WNOHANG) == pid_)
+    const pid_t ended = ::waitpid(pid_, &raw, WNOHANG);
+    if (ended == pid_)
         status_ = WIFSIGNALED(raw) ? kKilled + WTERMSIG(raw) : WEXITSTATUS(raw);
+    else if (ended < 0 && errno == ECHILD)
+        status_ = kNotFound;  // somebody else has reaped it: the pid is not its any more
     return status_;
 }
 

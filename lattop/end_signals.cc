@@ -13,6 +13,8 @@
 namespace lattop {
 
 EndSignals::EndSignals() {
+    // Inherited as ignored, it would make the kernel throw children's statuses away.
+    ::signal(SIGCHLD, SIG_DFL);
     ::sigemptyset(&signals_);
     for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD})
         ::sigaddset(&signals_, number);

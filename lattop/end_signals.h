@@ -13,7 +13,8 @@ namespace lattop {
 class EndSignals {
 public:
     /// Blocks SIGINT, SIGTERM, SIGHUP and SIGCHLD. To be made before any
-    /// thread, so that none gets them.
+    /// thread, so that none gets them, and before any child, so that it can be
+    /// waited for.
     EndSignals();
     EndSignals(const EndSignals&) = delete;
     EndSignals& operator=(const EndSignals&) = delete;

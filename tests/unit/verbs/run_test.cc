@@ -2,6 +2,7 @@
 #include "lattop/verbs/run.h"
 
 #include <linux/perf_event.h>
+#include <sys/wait.h>
 
 #include <chrono>
 #include <csignal>
@@ -48,6 +49,20 @@ int end_of(ChildCommand& child, EndSignals& signals) {
         signals.wait_until(std::chrono::steady_clock::now() + std::chrono::milliseconds(100));
     }
 }
+
+/// What a signal does, for as long as it lives.
+class Disposition {
+public:
+    Disposition(int number, void (*handler)(int))
+        : number_(number), before_(std::signal(number, handler)) {}
+    Disposition(const Disposition&) = delete;
+    Disposition& operator=(const Disposition&) = delete;
+    ~Disposition() { std::signal(number_, before_); }
+
+private:
+    int number_;
+    void (*before_)(int);
+};
 
 int run(std::vector<std::string> command) {
     EndSignals signals;
@@ -139,6 +154,16 @@ TEST_CASE("a command that cannot be run says why, one that is not let go runs no
     const auto begin = std::chrono::steady_clock::now();
     { const ChildCommand child({"sleep", "1000"}, signals); }
     CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(60));
+}
+
+TEST_CASE("a command ends for lattop also where SIGCHLD was ignored, or another reaped it") {
+    const Disposition ignored(SIGCHLD, SIG_IGN);
+    CHECK(run({"sh", "-c", "exit 7"}) == 7);
+    EndSignals signals;
+    ChildCommand child({"true"}, signals);
+    child.release();
+    REQUIRE(::waitpid(child.pid(), nullptr, 0) == child.pid());
+    CHECK(child.status() == 127);
 }
 
 }  // namespace lattop::test
