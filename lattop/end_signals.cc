@@ -11,13 +11,22 @@
 #include <ctime>
 
 namespace lattop {
+namespace {
+
+bool ignored(int number) {
+    struct sigaction action {};
+    return ::sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+}  // namespace
 
 EndSignals::EndSignals() {
     // Inherited as ignored, it would make the kernel throw children's statuses away.
     ::signal(SIGCHLD, SIG_DFL);
     ::sigemptyset(&signals_);
-    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD})
-        ::sigaddset(&signals_, number);
+    ::sigaddset(&signals_, SIGCHLD);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP})
+        if (!ignored(number)) ::sigaddset(&signals_, number);
     ::pthread_sigmask(SIG_BLOCK, &signals_, &before_);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The signals that ask a command to end, waited for instead of handled. Used by
-// record and run.
+// record, run and the daemon.
 #pragma once
 
 #include <csignal>
@@ -14,7 +14,8 @@ class EndSignals {
 public:
     /// Blocks SIGINT, SIGTERM, SIGHUP and SIGCHLD. To be made before any
     /// thread, so that none gets them, and before any child, so that it can be
-    /// waited for.
+    /// waited for. What is ignored stays so (nohup, a script's background job):
+    /// once blocked, it would come all the same.
     EndSignals();
     EndSignals(const EndSignals&) = delete;
     EndSignals& operator=(const EndSignals&) = delete;

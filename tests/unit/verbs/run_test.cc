@@ -166,4 +166,14 @@ TEST_CASE("a command ends for lattop also where SIGCHLD was ignored, or another 
     CHECK(child.status() == 127);
 }
 
+TEST_CASE("a signal that was ignored asks nobody to end") {
+    const Disposition nohup(SIGHUP, SIG_IGN);
+    const Disposition usual(SIGTERM, SIG_DFL);
+    EndSignals signals;
+    std::raise(SIGHUP);
+    CHECK(signals.wait_until({}) == 0);
+    std::raise(SIGTERM);
+    CHECK(signals.wait_until({}) == SIGTERM);
+}
+
 }  // namespace lattop::test
