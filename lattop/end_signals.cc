@@ -41,7 +41,7 @@ int EndSignals::wait_until(Clock::Time time) {
         const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(left).count();
         const timespec timeout{static_cast<std::time_t>(ns / 1'000'000'000),
                                static_cast<long>(ns % 1'000'000'000)};
-        const int number = ::sigtimedwait(&signals_, nullptr, &timeout);
+        const int number = ::sigtimedwait(&signals_, &last_, &timeout);
         if (number > 0) return number;
         if (errno != EINTR) return 0;
     }

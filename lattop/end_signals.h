@@ -24,12 +24,17 @@ public:
     /// Waits until `time` at most; the signal that came, 0 for none.
     int wait_until(Clock::Time time);
 
+    /// Whether the terminal sent the signal that came last: then to all that
+    /// run in its foreground.
+    [[nodiscard]] bool from_terminal() const { return last_.si_code == SI_KERNEL; }
+
     /// What was blocked before: for children.
     [[nodiscard]] const sigset_t& before() const { return before_; }
 
 private:
     sigset_t signals_{};
     sigset_t before_{};
+    siginfo_t last_{};
 };
 
 }  // namespace lattop

@@ -166,6 +166,39 @@ TEST_CASE("a command ends for lattop also where SIGCHLD was ignored, or another 
     CHECK(child.status() == 127);
 }
 
+TEST_CASE("a look that fails is the last one, the command goes on to its end") {
+    EndSignals signals;
+    ChildCommand child({"sh", "-c", "sleep 0.1; exit 7"}, signals);
+    child.release();
+    int looks = 0;
+    const auto look = [&] {
+        ++looks;
+        throw Error("the module was unloaded");
+    };
+    CHECK(watch_to_end(child, signals, std::chrono::milliseconds(1), SystemClock(), look) == 7);
+    CHECK(looks == 1);
+}
+
+TEST_CASE("^C that only lattop got is passed on to the command") {
+    const Disposition usual(SIGINT, SIG_DFL);
+    EndSignals signals;
+    ChildCommand child({"sleep", "1000"}, signals);
+    child.release();
+    std::raise(SIGINT);
+    CHECK(watch_to_end(child, signals, std::chrono::milliseconds(10), SystemClock(), [] {}) == 130);
+}
+
+TEST_CASE("a command that does not end when asked to is killed") {
+    const Disposition ignored(SIGTERM, SIG_IGN);  // by the command too
+    EndSignals signals;
+    const auto begin = std::chrono::steady_clock::now();
+    {
+        ChildCommand child({"sleep", "1000"}, signals);
+        child.release();
+    }
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(60));
+}
+
 TEST_CASE("a signal that was ignored asks nobody to end") {
     const Disposition nohup(SIGHUP, SIG_IGN);
     const Disposition usual(SIGTERM, SIG_DFL);
