@@ -74,6 +74,7 @@ public:
         writer_.emplace([this](auto bytes) { file_->append(bytes); },
                         recording_info(options.command), world_.clock.realtime_ns());
         keep_tree(snapshot, TreeMembers(0), before_);
+        count_from(begin_, snapshot.header);
         writer_->add(snapshot, world_.stacks, world_.users, world_.clock.realtime_ns());
     }
 
@@ -101,9 +102,7 @@ public:
     [[nodiscard]] Snapshot so_far() const {
         Snapshot snapshot = period_.snapshot();
         if (period_.empty()) snapshot.header = begin_;  // no look succeeded
-        snapshot.header.since_ns = begin_.time_ns;
-        for (std::size_t i = 0; i < begin_.lost.size(); ++i)
-            snapshot.header.lost[i] -= std::min(begin_.lost[i], snapshot.header.lost[i]);
+        count_from(begin_, snapshot.header);
         return snapshot;
     }
 
@@ -191,6 +190,13 @@ int watch_to_end(ChildCommand& child, EndSignals& signals, std::chrono::millisec
         }
         careful_look();
     }
+}
+
+void count_from(const Header& begin, Header& header) {
+    header.since_ns = begin.time_ns;
+    header.hooks_ns -= std::min(begin.hooks_ns, header.hooks_ns);
+    for (std::size_t i = 0; i < begin.lost.size(); ++i)
+        header.lost[i] -= std::min(begin.lost[i], header.lost[i]);
 }
 
 void keep_tree(Snapshot& snapshot, const TreeMembers& tree, const Task& before) {

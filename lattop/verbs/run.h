@@ -15,6 +15,9 @@
 
 namespace lattop {
 
+/// Makes the totals of `header` count from the moment of `begin`.
+void count_from(const Header& begin, Header& header);
+
 /// Leaves of `snapshot` the tasks of the tree. Of the root, `before` is taken
 /// away: what it did before the command was its program.
 void keep_tree(Snapshot& snapshot, const TreeMembers& tree, const Task& before);

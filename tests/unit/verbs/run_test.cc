@@ -138,6 +138,27 @@ TEST_CASE("what the command did before it was its program does not count") {
     CHECK(snapshot.entries_of(root).front().blocked_ns == 0);
 }
 
+TEST_CASE("the totals count from the command's start, in the first snapshot as in the last") {
+    Header begin;
+    begin.time_ns = 50;
+    begin.since_ns = 10;
+    begin.hooks_ns = 7;
+    begin.lost[0] = 3;
+    Header last = begin;
+    last.time_ns = 90;
+    last.hooks_ns = 9;
+    last.lost[0] = 4;
+    Header first = begin;
+    count_from(begin, first);
+    CHECK(first.since_ns == 50);
+    CHECK(first.hooks_ns == 0);
+    CHECK(first.lost == decltype(first.lost){});
+    count_from(begin, last);
+    CHECK(last.since_ns == 50);
+    CHECK(last.hooks_ns == 2);
+    CHECK(last.lost[0] == 1);
+}
+
 TEST_CASE("a command's status is what a shell says") {
     CHECK(run({"true"}) == 0);
     CHECK(run({"sh", "-c", "exit 7"}) == 7);
