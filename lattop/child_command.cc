@@ -12,15 +12,18 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <thread>
 
 #include "lattop/source/error.h"
 
 namespace lattop {
 namespace {
 
-/// As sh has it.
+/// As sh has it; wait says 127 too where there is no such child.
 constexpr int kNotFound = 127;
 constexpr int kKilled = 128;
+
+constexpr std::chrono::milliseconds kGrace{1000};
 
 struct Pipe {
     UniqueFd in, out;
@@ -75,9 +78,19 @@ ChildCommand::ChildCommand(std::vector<std::string> command, const EndSignals& s
 ChildCommand::~ChildCommand() {
     if (pid_ <= 0 || status()) return;
     go_.reset();
-    ::kill(pid_, SIGTERM);
-    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    send(SIGTERM);
+    if (ends_within(kGrace)) return;
+    send(SIGKILL);
+    ends_within(kGrace);  // not longer: in an uninterruptible sleep it stays
+}
+
+bool ChildCommand::ends_within(std::chrono::milliseconds time) {
+    const auto end = std::chrono::steady_clock::now() + time;
+    while (!status()) {
+        if (std::chrono::steady_clock::now() >= end) return false;
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
+    return true;
 }
 
 void ChildCommand::release() {
@@ -96,9 +109,13 @@ void ChildCommand::release() {
 }
 
 std::optional<int> ChildCommand::status() {
+    if (status_) return status_;
     int raw = 0;
-    if (!status_ && ::waitpid(pid_, &raw, WNOHANG) == pid_)
+    const pid_t ended = ::waitpid(pid_, &raw, WNOHANG);
+    if (ended == pid_)
         status_ = WIFSIGNALED(raw) ? kKilled + WTERMSIG(raw) : WEXITSTATUS(raw);
+    else if (ended < 0 && errno == ECHILD)
+        status_ = kNotFound;  // somebody else has reaped it: the pid is not its any more
     return status_;
 }
 

@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,7 +23,8 @@ public:
     ChildCommand(const ChildCommand&) = delete;
     ChildCommand& operator=(const ChildCommand&) = delete;
 
-    /// Ends a child that was never released, or still runs, by SIGTERM.
+    /// Ends a child that was never released, or still runs, by SIGTERM; by
+    /// SIGKILL where that does not end it within a second.
     ~ChildCommand();
 
     [[nodiscard]] pid_t pid() const { return pid_; }
@@ -37,6 +39,8 @@ public:
     void send(int signal) const;
 
 private:
+    bool ends_within(std::chrono::milliseconds time);
+
     std::vector<std::string> command_;
     pid_t pid_ = -1;
     UniqueFd go_;      // a byte in it lets the child go; closed unused, the child ends

@@ -4,15 +4,14 @@
 #include "lattop/daemon.h"
 
 #include <fmt/format.h>
-#include <pthread.h>
 
-#include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <memory>
 
+#include "lattop/end_signals.h"
 #include "lattop/resolver_worker.h"
 #include "lattop/source/error.h"
 
@@ -21,18 +20,11 @@ namespace {
 
 constexpr double kNsPerMs = 1e6;
 
-sigset_t ending_signals() {
-    sigset_t signals;
-    ::sigemptyset(&signals);
-    ::sigaddset(&signals, SIGINT);
-    ::sigaddset(&signals, SIGTERM);
-    return signals;
-}
-
 /// Waits a second; true when asked to end.
-bool asked_to_end(const sigset_t& signals) {
-    constexpr timespec kSecond{1, 0};
-    return ::sigtimedwait(&signals, nullptr, &kSecond) > 0;
+bool asked_to_end(EndSignals& signals) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    const int signal = signals.wait_until(until);
+    return signal != 0 && signal != SIGCHLD;
 }
 
 void say(const std::string& text) {
@@ -75,7 +67,7 @@ namespace {
 
 /// Becomes a resolver, as soon as there is a module; nothing when asked to end
 /// before. Started with the machine, a daemon may be there before the module.
-std::unique_ptr<ResolverDoor> open_door(const DaemonOptions& options, const sigset_t& signals) {
+std::unique_ptr<ResolverDoor> open_door(const DaemonOptions& options, EndSignals& signals) {
     bool said = false;
     for (;;) {
         try {
@@ -111,8 +103,7 @@ private:
 
 void run_daemon(const DaemonOptions& options) {
     // Before the worker's thread: it inherits the mask.
-    const sigset_t signals = ending_signals();
-    ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    EndSignals signals;
     auto door = open_door(options, signals);
     if (door == nullptr) return;
     const ResolverWorker worker(std::move(door));

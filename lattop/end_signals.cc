@@ -11,11 +11,22 @@
 #include <ctime>
 
 namespace lattop {
+namespace {
+
+bool ignored(int number) {
+    struct sigaction action {};
+    return ::sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+}  // namespace
 
 EndSignals::EndSignals() {
+    // Inherited as ignored, it would make the kernel throw children's statuses away.
+    ::signal(SIGCHLD, SIG_DFL);
     ::sigemptyset(&signals_);
-    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD})
-        ::sigaddset(&signals_, number);
+    ::sigaddset(&signals_, SIGCHLD);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP})
+        if (!ignored(number)) ::sigaddset(&signals_, number);
     ::pthread_sigmask(SIG_BLOCK, &signals_, &before_);
 }
 
@@ -30,7 +41,7 @@ int EndSignals::wait_until(Clock::Time time) {
         const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(left).count();
         const timespec timeout{static_cast<std::time_t>(ns / 1'000'000'000),
                                static_cast<long>(ns % 1'000'000'000)};
-        const int number = ::sigtimedwait(&signals_, nullptr, &timeout);
+        const int number = ::sigtimedwait(&signals_, &last_, &timeout);
         if (number > 0) return number;
         if (errno != EINTR) return 0;
     }

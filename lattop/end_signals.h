@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The signals that ask a command to end, waited for instead of handled. Used by
-// record and run.
+// record, run and the daemon.
 #pragma once
 
 #include <csignal>
@@ -13,7 +13,9 @@ namespace lattop {
 class EndSignals {
 public:
     /// Blocks SIGINT, SIGTERM, SIGHUP and SIGCHLD. To be made before any
-    /// thread, so that none gets them.
+    /// thread, so that none gets them, and before any child, so that it can be
+    /// waited for. What is ignored stays so (nohup, a script's background job):
+    /// once blocked, it would come all the same.
     EndSignals();
     EndSignals(const EndSignals&) = delete;
     EndSignals& operator=(const EndSignals&) = delete;
@@ -22,12 +24,17 @@ public:
     /// Waits until `time` at most; the signal that came, 0 for none.
     int wait_until(Clock::Time time);
 
+    /// Whether the terminal sent the signal that came last: then to all that
+    /// run in its foreground.
+    [[nodiscard]] bool from_terminal() const { return last_.si_code == SI_KERNEL; }
+
     /// What was blocked before: for children.
     [[nodiscard]] const sigset_t& before() const { return before_; }
 
 private:
     sigset_t signals_{};
     sigset_t before_{};
+    siginfo_t last_{};
 };
 
 }  // namespace lattop

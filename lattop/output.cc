@@ -10,23 +10,18 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <span>
 
 #include "lattop/source/error.h"
+#include "lattop/write_file.h"
 
 namespace lattop {
 
 bool write_output(std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t n = ::write(STDOUT_FILENO, text.data(), text.size());
-        if (n >= 0) {
-            text.remove_prefix(static_cast<std::size_t>(n));
-        } else if (errno == EPIPE) {
-            return false;
-        } else if (errno != EINTR) {
-            throw Error(fmt::format("cannot write: {}", std::strerror(errno)));
-        }
-    }
-    return true;
+    const int error = write_all(STDOUT_FILENO, std::as_bytes(std::span(text)));
+    if (error != 0 && error != EPIPE)
+        throw Error(fmt::format("cannot write: {}", std::strerror(error)));
+    return error == 0;
 }
 
 Charset locale_charset() {

@@ -15,12 +15,13 @@
 
 #include "lattop/recording/format.h"
 #include "lattop/source/error.h"
+#include "lattop/write_file.h"
 
 namespace lattop::recording {
 namespace {
 
 constexpr mode_t kMode = 0600;
-constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+constexpr int kFlags = O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
     throw Error(fmt::format("will not record to {}: {}", path, why), "give another name: -o FILE");
@@ -65,19 +66,11 @@ UniqueFd open_output(const std::string& path) {
 OutputFile::OutputFile(std::string path) : path_(std::move(path)), fd_(open_output(path_)) {}
 
 void OutputFile::append(std::span<const std::byte> bytes) {
-    std::size_t done = 0;
-    while (done < bytes.size()) {
-        const ssize_t n = ::pwrite(fd_.get(), bytes.data() + done, bytes.size() - done,
-                                   static_cast<off_t>(end_ + done));
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) {
-            const int error = n < 0 ? errno : ENOSPC;
-            // Where even that fails, readers find the cut.
-            static_cast<void>(::ftruncate(fd_.get(), static_cast<off_t>(end_)) == 0);
-            throw Error(fmt::format("cannot write {}: {}", path_, std::strerror(error)),
-                        "what was written before is a whole recording");
-        }
-        done += static_cast<std::size_t>(n);
+    if (const int error = write_all(fd_.get(), bytes)) {
+        // Where even that fails, readers find the cut.
+        static_cast<void>(::ftruncate(fd_.get(), static_cast<off_t>(end_)) == 0);
+        throw Error(fmt::format("cannot write {}: {}", path_, std::strerror(error)),
+                    "what was written before is a whole recording");
     }
     end_ += bytes.size();
 }

@@ -3,21 +3,17 @@
 // See export.h.
 #include "lattop/verbs/export.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 
 #include "lattop/export/json.h"
 #include "lattop/export/stacks.h"
 #include "lattop/output.h"
 #include "lattop/source/error.h"
 #include "lattop/verbs/profile.h"
-#include "unwind/unique_fd.h"
+#include "lattop/write_file.h"
 
 namespace lattop {
 namespace {
@@ -80,19 +76,6 @@ const Format& find_format(const std::string& name) {
         "see lattop export --help");
 }
 
-/// Replaces what was there: an export is made again at any time.
-void write_file(const std::string& path, std::string_view text) {
-    const UniqueFd fd(
-        ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
-    if (!fd) throw Error(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
-    while (!text.empty()) {
-        const ssize_t n = ::write(fd.get(), text.data(), text.size());
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) throw Error(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
-        text.remove_prefix(static_cast<std::size_t>(n));
-    }
-}
-
 }  // namespace
 
 int export_command(Arguments::List arguments) {
@@ -122,7 +105,7 @@ int export_command(Arguments::List arguments) {
     if (output.empty())
         write_output(text);
     else
-        write_file(output, text);
+        replace_file(output, text, live ? "" : input);
     return 0;
 }
 

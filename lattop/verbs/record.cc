@@ -107,7 +107,6 @@ int record_command(Arguments::List arguments) {
     SystemClock clock;
     recording::Writer writer([&](auto bytes) { file.append(bytes); },
                              recording_info(command->command), clock.realtime_ns());
-    if (child) child->release();
     const WaitForEnd wait = [&](Clock::Time until) {
         for (;;) {
             const int signal = signals.wait_until(until);
@@ -116,7 +115,11 @@ int record_command(Arguments::List arguments) {
             if (signal != SIGCHLD) return true;
         }
     };
-    record(command->plan, live.world(), writer, wait, show_progress);
+    const Progress progress = [&](const recording::Writer& written) {
+        if (child && written.snapshots() == 1) child->release();
+        show_progress(written);
+    };
+    record(command->plan, live.world(), writer, wait, progress);
     if (::isatty(STDERR_FILENO) != 0) std::fputs("\n", stderr);
     complain(fmt::format("{} snapshots, {}, in {}", writer.snapshots(),
                          format_bytes(writer.bytes()), file.path()));

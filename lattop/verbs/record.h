@@ -23,7 +23,8 @@ struct RecordPlan {
 /// Waits until the time given at most; true when asked to end.
 using WaitForEnd = std::function<bool(Clock::Time)>;
 
-/// Called after each snapshot.
+/// Called after each snapshot; after the first one, a command to be recorded
+/// may begin.
 using Progress = std::function<void(const recording::Writer&)>;
 
 /// Records, the last snapshot at the very end. Throws Error.

@@ -7,10 +7,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <numeric>
 #include <optional>
 
-#include "lattop/child_command.h"
 #include "lattop/live_world.h"
 #include "lattop/options.h"
 #include "lattop/output.h"
@@ -74,6 +74,7 @@ public:
         writer_.emplace([this](auto bytes) { file_->append(bytes); },
                         recording_info(options.command), world_.clock.realtime_ns());
         keep_tree(snapshot, TreeMembers(0), before_);
+        count_from(begin_, snapshot.header);
         writer_->add(snapshot, world_.stacks, world_.users, world_.clock.realtime_ns());
     }
 
@@ -92,26 +93,37 @@ public:
         world_.stacks.collect();
         keep_tree(snapshot, tree_.members(), before_);
         period_.add(snapshot);
-        if (writer_)
-            writer_->add(so_far(), world_.stacks, world_.users, world_.clock.realtime_ns());
+        write([&](recording::Writer& writer) {
+            writer.add(so_far(), world_.stacks, world_.users, world_.clock.realtime_ns());
+        });
     }
 
     /// The command's figures, counted from its start.
     [[nodiscard]] Snapshot so_far() const {
         Snapshot snapshot = period_.snapshot();
-        snapshot.header.since_ns = begin_.time_ns;
-        for (std::size_t i = 0; i < begin_.lost.size(); ++i)
-            snapshot.header.lost[i] -= std::min(begin_.lost[i], snapshot.header.lost[i]);
+        if (period_.empty()) snapshot.header = begin_;  // no look succeeded
+        count_from(begin_, snapshot.header);
         return snapshot;
     }
 
     void end() {
-        if (writer_) writer_->end(world_.clock.realtime_ns());
+        write([&](recording::Writer& writer) { writer.end(world_.clock.realtime_ns()); });
     }
 
     [[nodiscard]] const TreeMembers& members() const { return tree_.members(); }
 
 private:
+    /// A full disk costs the rest of the recording, and nothing else.
+    void write(const std::function<void(recording::Writer&)>& step) {
+        if (!writer_) return;
+        try {
+            step(*writer_);
+        } catch (const Error& error) {
+            complain(fmt::format("{}: the recording ends here", error.what()));
+            writer_.reset();
+        }
+    }
+
     World world_;
     ProcessTree tree_;
     Period period_{Period::Begin::AtNothing};
@@ -120,25 +132,6 @@ private:
     std::optional<recording::OutputFile> file_;
     std::optional<recording::Writer> writer_;
 };
-
-/// Looks until the command has ended; its exit status.
-int watch_to_end(Watch& watch, ChildCommand& child, EndSignals& signals,
-                 std::chrono::milliseconds delay, Clock& clock) {
-    for (Clock::Time next = clock.now();;) {
-        next = std::max(next + delay, clock.now());
-        for (;;) {
-            const int signal = signals.wait_until(next);
-            if (signal == 0) break;
-            if (const auto status = child.status()) {
-                watch.look();
-                return *status;
-            }
-            // ^C has reached the command as well; the others are passed on.
-            if (signal == SIGTERM || signal == SIGHUP) child.send(signal);
-        }
-        watch.look();
-    }
-}
 
 std::string describe(const RunOptions& options, const Snapshot& snapshot,
                      const TreeMembers& members, int status) {
@@ -158,7 +151,53 @@ std::string describe(const RunOptions& options, const Snapshot& snapshot,
     return text;
 }
 
+/// Looks until a look fails, which is said.
+class CarefulLook {
+public:
+    explicit CarefulLook(const std::function<void()>& look) : look_(look) {}
+
+    void operator()() {
+        if (failed_) return;
+        try {
+            look_();
+        } catch (const std::exception& error) {
+            failed_ = true;
+            complain(fmt::format("{}: the command goes on, no more of it is seen", error.what()));
+        }
+    }
+
+private:
+    const std::function<void()>& look_;
+    bool failed_ = false;
+};
+
 }  // namespace
+
+int watch_to_end(ChildCommand& child, EndSignals& signals, std::chrono::milliseconds delay,
+                 const Clock& clock, const std::function<void()>& look) {
+    CarefulLook careful_look(look);
+    for (Clock::Time next = clock.now();;) {
+        next = std::max(next + delay, clock.now());
+        for (int signal = -1; signal != 0;) {
+            signal = signals.wait_until(next);
+            if (const auto status = child.status()) {
+                careful_look();
+                return *status;
+            }
+            // ^C has reached the command as well; what was sent to lattop is passed on.
+            const bool typed = signal == SIGINT && signals.from_terminal();
+            if (signal != 0 && signal != SIGCHLD && !typed) child.send(signal);
+        }
+        careful_look();
+    }
+}
+
+void count_from(const Header& begin, Header& header) {
+    header.since_ns = begin.time_ns;
+    header.hooks_ns -= std::min(begin.hooks_ns, header.hooks_ns);
+    for (std::size_t i = 0; i < begin.lost.size(); ++i)
+        header.lost[i] -= std::min(begin.lost[i], header.lost[i]);
+}
 
 void keep_tree(Snapshot& snapshot, const TreeMembers& tree, const Task& before) {
     std::erase_if(snapshot.tasks, [&](const Task& task) { return !tree.contains(task); });
@@ -190,7 +229,8 @@ int run_command_verb(Arguments::List arguments) {
     const World world = live.world();
     Watch watch(*options, child, world);
     child.release();
-    const int status = watch_to_end(watch, child, signals, options->delay, world.clock);
+    const int status =
+        watch_to_end(child, signals, options->delay, world.clock, [&] { watch.look(); });
     watch.end();
     const Snapshot snapshot = watch.so_far();
     const std::string text =

@@ -4,15 +4,29 @@
 // that it forks; then where they blocked. Its exit status is the command's.
 #pragma once
 
+#include <chrono>
+#include <functional>
+
+#include "lattop/child_command.h"
+#include "lattop/clock.h"
 #include "lattop/model/period.h"
 #include "lattop/source/process_tree.h"
 #include "lattop/verbs/arguments.h"
 
 namespace lattop {
 
+/// Makes the totals of `header` count from the moment of `begin`.
+void count_from(const Header& begin, Header& header);
+
 /// Leaves of `snapshot` the tasks of the tree. Of the root, `before` is taken
 /// away: what it did before the command was its program.
 void keep_tree(Snapshot& snapshot, const TreeMembers& tree, const Task& before);
+
+/// Calls `look` every `delay` and at the end, until the command has ended; its
+/// exit status. A look that fails is said and the last one: the command does
+/// not suffer from its watcher. Signals to lattop alone are passed on.
+int watch_to_end(ChildCommand& child, EndSignals& signals, std::chrono::milliseconds delay,
+                 const Clock& clock, const std::function<void()>& look);
 
 /// The verb. Its exit status.
 int run_command_verb(Arguments::List arguments);

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lattop/recording/output_file.h"
 
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <fstream>
 #include <iterator>
 
@@ -13,6 +11,7 @@
 #include "lattop/source/error.h"
 #include "tests/unit/support/catch.h"
 #include "tests/unit/support/child.h"
+#include "tests/unit/support/file_limit.h"
 #include "tests/unit/support/recordings.h"
 
 namespace lattop::test {
@@ -81,24 +80,10 @@ TEST_CASE("a file that may not grow keeps what was written before, whole") {
     const TempFolder folder;
     const std::string path = folder.path() + "/r";
     const auto bytes = sample_recording(2, false);
-    struct Limit {
-        explicit Limit(rlim_t most) {
-            ::getrlimit(RLIMIT_FSIZE, &before);
-            old = std::signal(SIGXFSZ, SIG_IGN);
-            const rlimit limit{most, before.rlim_max};
-            ::setrlimit(RLIMIT_FSIZE, &limit);
-        }
-        ~Limit() {
-            ::setrlimit(RLIMIT_FSIZE, &before);
-            std::signal(SIGXFSZ, old);
-        }
-        rlimit before{};
-        void (*old)(int) = nullptr;
-    };
     OutputFile file(path);
     file.append(bytes);
     {
-        const Limit limit(bytes.size() + 100);
+        const FileLimit limit(bytes.size() + 100);
         CHECK_THROWS_WITH(file.append(bytes), has_text("cannot write"));
     }
     CHECK(content(path).size() == bytes.size());

@@ -26,7 +26,9 @@ struct Run {
             return --waits == 0;
         };
         record(plan, {source, stacks, users, clock, learning, reasons}, writer, wait,
-               [](const recording::Writer&) {});
+               [&](const recording::Writer& written) {
+                   progress.emplace_back(written.snapshots(), source.taken);
+               });
         return Reader(read_from(bytes), "r");
     }
 
@@ -36,6 +38,7 @@ struct Run {
     SampleUsers users;
     FakeLearning learning;
     Reasons reasons;
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> progress;  // written, taken
 };
 
 }  // namespace
@@ -46,6 +49,12 @@ TEST_CASE("recording goes on until it is asked to end, with a snapshot at the en
     CHECK(reader.size() == 4);
     CHECK(reader.damage().empty());
     CHECK(run.clock.slept == std::vector{1000ms, 1000ms, 1000ms});
+}
+
+TEST_CASE("what begins when the first snapshot was written is in the second one, however brief") {
+    Run run;
+    run.go({}, 1);
+    CHECK(run.progress == std::vector<std::pair<std::uint64_t, std::uint64_t>>{{1, 1}, {2, 2}});
 }
 
 TEST_CASE("a duration ends it, also between two snapshots") {

@@ -2,6 +2,7 @@
 #include "lattop/verbs/run.h"
 
 #include <linux/perf_event.h>
+#include <sys/wait.h>
 
 #include <chrono>
 #include <csignal>
@@ -48,6 +49,20 @@ int end_of(ChildCommand& child, EndSignals& signals) {
         signals.wait_until(std::chrono::steady_clock::now() + std::chrono::milliseconds(100));
     }
 }
+
+/// What a signal does, for as long as it lives.
+class Disposition {
+public:
+    Disposition(int number, void (*handler)(int))
+        : number_(number), before_(std::signal(number, handler)) {}
+    Disposition(const Disposition&) = delete;
+    Disposition& operator=(const Disposition&) = delete;
+    ~Disposition() { std::signal(number_, before_); }
+
+private:
+    int number_;
+    void (*before_)(int);
+};
 
 int run(std::vector<std::string> command) {
     EndSignals signals;
@@ -123,6 +138,27 @@ TEST_CASE("what the command did before it was its program does not count") {
     CHECK(snapshot.entries_of(root).front().blocked_ns == 0);
 }
 
+TEST_CASE("the totals count from the command's start, in the first snapshot as in the last") {
+    Header begin;
+    begin.time_ns = 50;
+    begin.since_ns = 10;
+    begin.hooks_ns = 7;
+    begin.lost[0] = 3;
+    Header last = begin;
+    last.time_ns = 90;
+    last.hooks_ns = 9;
+    last.lost[0] = 4;
+    Header first = begin;
+    count_from(begin, first);
+    CHECK(first.since_ns == 50);
+    CHECK(first.hooks_ns == 0);
+    CHECK(first.lost == decltype(first.lost){});
+    count_from(begin, last);
+    CHECK(last.since_ns == 50);
+    CHECK(last.hooks_ns == 2);
+    CHECK(last.lost[0] == 1);
+}
+
 TEST_CASE("a command's status is what a shell says") {
     CHECK(run({"true"}) == 0);
     CHECK(run({"sh", "-c", "exit 7"}) == 7);
@@ -139,6 +175,59 @@ TEST_CASE("a command that cannot be run says why, one that is not let go runs no
     const auto begin = std::chrono::steady_clock::now();
     { const ChildCommand child({"sleep", "1000"}, signals); }
     CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(60));
+}
+
+TEST_CASE("a command ends for lattop also where SIGCHLD was ignored, or another reaped it") {
+    const Disposition ignored(SIGCHLD, SIG_IGN);
+    CHECK(run({"sh", "-c", "exit 7"}) == 7);
+    EndSignals signals;
+    ChildCommand child({"true"}, signals);
+    child.release();
+    REQUIRE(::waitpid(child.pid(), nullptr, 0) == child.pid());
+    CHECK(child.status() == 127);
+}
+
+TEST_CASE("a look that fails is the last one, the command goes on to its end") {
+    EndSignals signals;
+    ChildCommand child({"sh", "-c", "sleep 0.1; exit 7"}, signals);
+    child.release();
+    int looks = 0;
+    const auto look = [&] {
+        ++looks;
+        throw Error("the module was unloaded");
+    };
+    CHECK(watch_to_end(child, signals, std::chrono::milliseconds(1), SystemClock(), look) == 7);
+    CHECK(looks == 1);
+}
+
+TEST_CASE("^C that only lattop got is passed on to the command") {
+    const Disposition usual(SIGINT, SIG_DFL);
+    EndSignals signals;
+    ChildCommand child({"sleep", "1000"}, signals);
+    child.release();
+    std::raise(SIGINT);
+    CHECK(watch_to_end(child, signals, std::chrono::milliseconds(10), SystemClock(), [] {}) == 130);
+}
+
+TEST_CASE("a command that does not end when asked to is killed") {
+    const Disposition ignored(SIGTERM, SIG_IGN);  // by the command too
+    EndSignals signals;
+    const auto begin = std::chrono::steady_clock::now();
+    {
+        ChildCommand child({"sleep", "1000"}, signals);
+        child.release();
+    }
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(60));
+}
+
+TEST_CASE("a signal that was ignored asks nobody to end") {
+    const Disposition nohup(SIGHUP, SIG_IGN);
+    const Disposition usual(SIGTERM, SIG_DFL);
+    EndSignals signals;
+    std::raise(SIGHUP);
+    CHECK(signals.wait_until({}) == 0);
+    std::raise(SIGTERM);
+    CHECK(signals.wait_until({}) == SIGTERM);
 }
 
 }  // namespace lattop::test

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Bytes into descriptors and files, all of them. Used by standard output, by
+// recordings and by export.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace lattop {
+
+/// Writes all of it; 0, or the errno of what stopped it.
+int write_all(int fd, std::span<const std::byte> bytes);
+
+/// Makes `path` a file of mode 0600 with just `text`, whole or not at all: what
+/// had that name stays until all is written. Refuses to replace what is not a
+/// regular file, and the file `input` that the text was made from ("" for
+/// none). Throws Error.
+void replace_file(const std::string& path, std::string_view text, const std::string& input);
+
+}  // namespace lattop
