@@ -24,9 +24,9 @@ EndSignals::EndSignals() {
     // Inherited as ignored, it would make the kernel throw children's statuses away.
     ::signal(SIGCHLD, SIG_DFL);
     ::sigemptyset(&signals_);
-    ::sigaddset(&signals_, SIGCHLD);
-    for (const int number : {SIGINT, SIGTERM, SIGHUP})
-        if (!ignored(number)) ::sigaddset(&signals_, number);
+    for (const int number : {SIGCHLD, SIGINT, SIGTERM})
+        ::sigaddset(&signals_, number);
+    if (!ignored(SIGHUP)) ::sigaddset(&signals_, SIGHUP);
     ::pthread_sigmask(SIG_BLOCK, &signals_, &before_);
 }
 

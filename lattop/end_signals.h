@@ -14,8 +14,9 @@ class EndSignals {
 public:
     /// Blocks SIGINT, SIGTERM, SIGHUP and SIGCHLD. To be made before any
     /// thread, so that none gets them, and before any child, so that it can be
-    /// waited for. What is ignored stays so (nohup, a script's background job):
-    /// once blocked, it would come all the same.
+    /// waited for. SIGHUP stays ignored where it is (nohup); once blocked, it
+    /// would come all the same, as SIGINT does: to a script's background job,
+    /// where it is ignored, kill -INT is how recorders are ended.
     EndSignals();
     EndSignals(const EndSignals&) = delete;
     EndSignals& operator=(const EndSignals&) = delete;

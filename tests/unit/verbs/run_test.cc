@@ -220,12 +220,17 @@ TEST_CASE("a command that does not end when asked to is killed") {
     CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(60));
 }
 
-TEST_CASE("a signal that was ignored asks nobody to end") {
+TEST_CASE(
+    "a hangup that was ignored asks nobody to end, an interrupt does in a script's background job "
+    "too") {
     const Disposition nohup(SIGHUP, SIG_IGN);
+    const Disposition background(SIGINT, SIG_IGN);
     const Disposition usual(SIGTERM, SIG_DFL);
     EndSignals signals;
     std::raise(SIGHUP);
     CHECK(signals.wait_until({}) == 0);
+    std::raise(SIGINT);
+    CHECK(signals.wait_until({}) == SIGINT);
     std::raise(SIGTERM);
     CHECK(signals.wait_until({}) == SIGTERM);
 }
