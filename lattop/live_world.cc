@@ -17,6 +17,6 @@ std::shared_ptr<DebugFetch> make_fetch() {
 LiveWorld::LiveWorld(bool learn)
     : stacks_(std::make_unique<InlineNamer>(make_fetch())),
       learning_(learn ? start_learning() : std::make_unique<NoLearning>(LearningState::Kind::Off)),
-      reasons_(load_reasons(user_reasons_path())) {}
+      reasons_(load_user_reasons()) {}
 
 }  // namespace lattop

@@ -39,7 +39,7 @@ void run_here(const Options& options) {
     ProcSource source;
     SystemUsers users;
     SystemClock clock;
-    Reasons reasons(load_reasons(user_reasons_path()));
+    Reasons reasons(load_user_reasons());
     if (options.batch) {
         StackNames stacks(std::make_unique<InlineNamer>(make_fetch()));
         const auto learning = make_learning(options);
@@ -69,7 +69,7 @@ void run_recorded(Options options) {
     if (!options.delay_given) options.delay = pace(reader);
     SystemClock clock;
     const NoLearning learning;
-    Reasons reasons(load_reasons(user_reasons_path()));
+    Reasons reasons(load_user_reasons());
     const World world{source, reader.names(), reader.names(), clock, learning, reasons};
     if (options.batch) return run_batch(options, world, locale_charset(), write_output);
     CursesTerminal terminal = open_terminal();

@@ -35,6 +35,7 @@
 
 #include "compat/task.h"
 #include "filter.h"
+#include "numbers.h"
 #include "params.h"
 #include "tasks.h"
 
@@ -69,13 +70,6 @@ static int by_process(const void *a, const void *b)
 	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	u32 x = *(const u32 *)a, y = *(const u32 *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Past its exit p may have lost its group's leader: then it is what it was. */
 static noinline bool has_process(const struct lt *lt, const struct lt_filter *f, const struct task_struct *p)
 {
@@ -93,7 +87,7 @@ static bool has_uid(const struct lt_filter *f, const struct task_struct *p)
 
 	if (likely(f->nr_uids == 1))
 		return uid == f->uids[0];
-	return __inline_bsearch(&uid, f->uids, f->nr_uids, sizeof(uid), by_number);
+	return lt_has_number(f->uids, f->nr_uids, uid);
 }
 
 static noinline bool in_cgroup(const struct lt_filter *f, struct task_struct *p)
@@ -137,7 +131,7 @@ static void filter_free(struct lt_filter *f)
 	kvfree(f->cgroups);
 	kvfree(f->processes);
 	kvfree(f->uids);
-	kvfree(f->text);
+	kfree(f->text);
 	kfree(f);
 }
 
@@ -261,44 +255,27 @@ static int add_term(struct lt_filter *f, char *term)
 static struct lt_filter *parse(const char *text)
 {
 	struct lt_filter *f = kzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT);
-	char *copy = kvmalloc(strlen(text) + 1, GFP_KERNEL_ACCOUNT);
-	char *rest = copy, *term;
-	int err = 0, terms = 0;
+	char *copy = kstrdup(text, GFP_KERNEL_ACCOUNT);
+	char *rest = copy ? strim(copy) : NULL;
+	bool none = rest && !strcmp(rest, "none");
+	char *term;
+	int err;
 
-	if (!f || !copy) {
-		err = -ENOMEM;
-		goto out;
-	}
-	strcpy(copy, text);
-	f->text = kvmalloc(strlen(text) + 1, GFP_KERNEL_ACCOUNT);
-	if (!f->text) {
-		err = -ENOMEM;
-		goto out;
-	}
-	strcpy(f->text, strim(copy));
-	strcpy(copy, f->text);
-	if (!strcmp(copy, "none"))
-		goto out;
-	while (!err && (term = strsep(&rest, " \t\n"))) {
-		if (!*term)
-			continue;
-		err = add_term(f, term);
-		terms++;
-	}
-	if (!err && !terms)
+	if (f && rest)
+		f->text = kstrdup(rest, GFP_KERNEL_ACCOUNT);
+	err = f && f->text ? 0 : -ENOMEM;
+	if (!err && !*rest)
 		err = wrong(-EINVAL, "it is empty; say none for no filter", NULL);
-out:
-	kvfree(copy);
-	if (f && (err || !terms)) {
+	while (!err && !none && (term = strsep(&rest, " \t\n")))
+		if (*term)
+			err = add_term(f, term);
+	kfree(copy);
+	if (err || none) {
 		filter_free(f);
-		f = NULL;
+		return ERR_PTR(err);	/* NULL without an error */
 	}
-	if (err)
-		return ERR_PTR(err);
-	if (!f)
-		return NULL;
 	sort(f->processes, f->nr_processes, sizeof(*f->processes), by_process, NULL);
-	sort(f->uids, f->nr_uids, sizeof(*f->uids), by_number, NULL);
+	lt_sort_numbers(f->uids, f->nr_uids);
 	return f;
 }
 

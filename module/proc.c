@@ -15,12 +15,12 @@
 #include <linux/mutex.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
-#include <linux/sort.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
 #include "compat/proc.h"
 #include "filter.h"
+#include "numbers.h"
 #include "rows.h"
 #include "snapshot.h"
 #include "user_args.h"
@@ -105,13 +105,6 @@ static ssize_t proc_read(struct file *file, char __user *to, size_t count, loff_
 	return n;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	u32 x = *(const u32 *)a, y = *(const u32 *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static bool valid(const struct lt_query *q)
 {
 	return q->view <= LT_VIEW_RECORDS && q->sort < LT_SORT_NR && q->traces < LT_TRACES_NR &&
@@ -136,7 +129,7 @@ static int set_query(struct reader *r, const void __user *from)
 					new.query.n_pids * sizeof(u32));
 		if (IS_ERR(new.pids))
 			return PTR_ERR(new.pids);
-		sort(new.pids, new.query.n_pids, sizeof(u32), by_number, NULL);
+		lt_sort_numbers(new.pids, new.query.n_pids);
 	}
 	if (!new.query.limit)
 		new.query.limit = LT_TEXT_TASKS;
@@ -215,14 +208,14 @@ static long proc_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 
 static int obey(struct lt *lt, const struct lt_viewer *v, const char *command)
 {
-	const char *filter = command + strlen("filter");
-	bool filters = str_has_prefix(command, "filter") && (!*filter || isspace(*filter));
+	size_t n = str_has_prefix(command, "filter");
+	bool filters = n && (!command[n] || isspace(command[n]));
 
 	if (!filters && strcmp(command, "reset"))
 		return -EINVAL;
 	if (!lt_viewer_may_reset(v))
 		return -EPERM;
-	return filters ? lt_filter_set(lt, filter) : lt_reset(lt);
+	return filters ? lt_filter_set(lt, command + n) : lt_reset(lt);
 }
 
 static ssize_t proc_write(struct file *file, const char __user *from, size_t count, loff_t *pos)

@@ -8,10 +8,10 @@
  * filter, look at every record. Figures are read here without the shard lock,
  * for choosing only; what is shown is copied under it.
  */
-#include <linux/bsearch.h>
 #include <linux/cred.h>
 #include <linux/sort.h>
 
+#include "numbers.h"
 #include "snapshot.h"
 
 /* Compares for sort() and bsearch(). */
@@ -22,17 +22,10 @@ static int by_key(const void *a, const void *b)
 	return x->key < y->key ? 1 : x->key > y->key ? -1 : 0;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	u32 x = *(const u32 *)a, y = *(const u32 *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static bool listed(const struct lt_request *r, u32 pid, u32 tgid)
 {
-	return bsearch(&pid, r->pids, r->query.n_pids, sizeof(u32), by_number) ||
-	       bsearch(&tgid, r->pids, r->query.n_pids, sizeof(u32), by_number);
+	return lt_has_number(r->pids, r->query.n_pids, pid) ||
+	       lt_has_number(r->pids, r->query.n_pids, tgid);
 }
 
 static bool empty(const struct lt_task *t)

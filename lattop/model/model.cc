@@ -58,8 +58,8 @@ std::size_t HashTaskId::operator()(const TaskId& id) const {
     return std::hash<std::uint64_t>{}(pids * 0x9e3779b97f4a7c15U ^ id.start_ns ^ id.kind);
 }
 
-Model::EntryId Model::id_of_entry(const Entry& entry) const {
-    const Trace* trace = snapshot_.trace_of(entry);
+EntryId id_of(const Snapshot& snapshot, const Entry& entry) {
+    const Trace* trace = snapshot.trace_of(entry);
     return trace == nullptr ? EntryId{0, entry.exec_id, true}
                             : EntryId{trace->id, entry.exec_id, false};
 }
@@ -73,7 +73,7 @@ void Model::remember() {
         figures.figures = figures_of(task);
         figures.all_entries = task.n_entries == task.traces_total;
         for (const Entry& entry : snapshot_.entries_of(task))
-            figures.entries.push_back({id_of_entry(entry), figures_of(entry)});
+            figures.entries.push_back({id_of(snapshot_, entry), figures_of(entry)});
     }
     before_whole_ = snapshot_.tasks.size() >= snapshot_.header.tasks_matched;
 }
@@ -84,7 +84,7 @@ void Model::compare_entries(const Task& task, const TaskFigures* before) {
     std::size_t index = task.first_entry;
     for (const Entry& entry : snapshot_.entries_of(task)) {
         const auto found =
-            std::ranges::find(before->entries, id_of_entry(entry), &EntryFigures::id);
+            std::ranges::find(before->entries, id_of(snapshot_, entry), &EntryFigures::id);
         if (found != before->entries.end())
             entry_deltas_[index] = difference(figures_of(entry), found->figures);
         else if (before->all_entries)

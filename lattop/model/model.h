@@ -40,6 +40,17 @@ struct HashTaskId {
     std::size_t operator()(const TaskId& id) const;
 };
 
+/// Identity of an entry within its task; `other` is the one without a trace.
+struct EntryId {
+    std::uint64_t trace_id = 0;
+    std::uint32_t exec_id = 0;
+    bool other = false;
+
+    bool operator==(const EntryId&) const = default;
+};
+
+EntryId id_of(const Snapshot& snapshot, const Entry& entry);
+
 /// Figures of a task in one interval.
 struct TaskDelta {
     std::uint64_t blocked_ns = 0;
@@ -78,12 +89,6 @@ public:
     [[nodiscard]] double per_second(std::uint64_t figure) const;
 
 private:
-    struct EntryId {
-        std::uint64_t trace_id = 0;
-        std::uint32_t exec_id = 0;
-        bool other = false;
-        bool operator==(const EntryId&) const = default;
-    };
     struct EntryFigures {
         EntryId id;
         EntryDelta figures;
@@ -93,7 +98,6 @@ private:
         std::vector<EntryFigures> entries;
         bool all_entries = false;
     };
-    [[nodiscard]] EntryId id_of_entry(const Entry& entry) const;
     void remember();
     void compare_tasks();
     void compare_entries(const Task& task, const TaskFigures* before);

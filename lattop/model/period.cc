@@ -15,10 +15,6 @@ std::uint64_t grown(std::uint64_t now, std::uint64_t before) {
     return now > before ? now - before : 0;
 }
 
-bool merged(const Task& task) {
-    return task.kind == LT_KIND_EXITED || task.kind == LT_KIND_EXITED_ALL;
-}
-
 void add(TaskDelta& to, const Task& task) {
     to.blocked_ns += task.blocked_ns;
     to.sleeps += task.sleeps;
@@ -58,15 +54,15 @@ void Period::forget_figures() {
 }
 
 void Period::add_entry(const Snapshot& snapshot, const Entry& entry, TaskSum& of, bool first) {
-    const Trace* trace = snapshot.trace_of(entry);
-    const EntryId id{trace == nullptr ? 0 : trace->id, entry.exec_id, trace == nullptr};
+    const EntryId id = id_of(snapshot, entry);
     auto found = std::ranges::find(of.entries, id, &EntrySum::id);
     if (found == of.entries.end()) {
         EntrySum fresh;
         fresh.id = id;
         if (first) fresh.last = entry;
         fresh.first_max_ns = first ? entry.max_ns : 0;
-        fresh.sum.trace = trace == nullptr ? kOtherTrace : traces_.keep(snapshot, *trace);
+        if (const Trace* trace = snapshot.trace_of(entry))
+            fresh.sum.trace = traces_.keep(snapshot, *trace);
         fresh.sum.exec_id = entry.exec_id;
         of.entries.push_back(fresh);
         found = of.entries.end() - 1;
@@ -160,7 +156,7 @@ void Period::add(const Snapshot& snapshot) {
     TaskDelta exited;
     std::vector<const TaskSum*> shown;
     for (const Task& task : snapshot.tasks) {
-        if (!merged(task)) {
+        if (!stands_for_exited(task)) {
             shown.push_back(&add_task(snapshot, task));
             continue;
         }

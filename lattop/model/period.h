@@ -39,12 +39,6 @@ public:
     [[nodiscard]] Snapshot snapshot() const;
 
 private:
-    struct EntryId {
-        std::uint64_t trace_id = 0;
-        std::uint32_t exec_id = 0;
-        bool other = false;
-        bool operator==(const EntryId&) const = default;
-    };
     struct EntrySum {
         EntryId id;
         Entry last;  ///< as the module counts it; its trace is the store's

@@ -56,4 +56,8 @@ ReasonTable load_reasons(const std::string& path) {
     return table;
 }
 
+ReasonTable load_user_reasons() {
+    return load_reasons(user_reasons_path());
+}
+
 }  // namespace lattop

@@ -24,4 +24,7 @@ std::string user_reasons_path();
 /// Throws Error where it cannot be read or understood.
 ReasonTable load_reasons(const std::string& path);
 
+/// What a program of the user's goes by: load_reasons(user_reasons_path()).
+ReasonTable load_user_reasons();
+
 }  // namespace lattop

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -14,24 +13,11 @@
 #include <memory>
 
 #include "lattop/source/error.h"
+#include "lattop/source/read_at.h"
 #include "lattop/source/select.h"
 #include "unwind/unique_fd.h"
 
 namespace lattop::recording {
-namespace {
-
-std::size_t read_at(int fd, std::uint64_t offset, std::span<std::byte> into,
-                    const std::string& path) {
-    for (;;) {
-        const ssize_t n = ::pread(fd, into.data(), into.size(), static_cast<off_t>(offset));
-        if (n >= 0) return static_cast<std::size_t>(n);
-        if (errno != EINTR)
-            throw Error(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
-    }
-}
-
-}  // namespace
-
 Reader open_recording(const std::string& path) {
     auto fd = std::make_shared<UniqueFd>(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat info {};

@@ -105,7 +105,7 @@ void ProcSource::select(const Query& query) {
 }
 
 Snapshot ProcSource::read() {
-    const auto bytes = read_snapshot(fd_.get(), 0, kMaxSnapshotBytes, path_, buffer_);
+    const auto bytes = read_snapshot(fd_.get(), kMaxSnapshotBytes, path_, buffer_);
     if (bytes.empty()) throw FormatError(path_ + " is empty");
     Snapshot snapshot = decode(bytes);
     snapshot.header.load = loads_;

@@ -4,14 +4,12 @@
 #include "lattop/source/read_snapshot.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 
 #include "lattop/source/decoder.h"
 #include "lattop/source/error.h"
+#include "lattop/source/read_at.h"
 
 namespace lattop {
 namespace {
@@ -19,22 +17,11 @@ namespace {
 /// Room for about a thousand tasks with their worst trace.
 constexpr std::size_t kFirstBuffer = std::size_t{1} << 20;
 
-/// One pread, signals aside; 0 at the end.
-std::size_t read_at(int fd, std::span<std::byte> into, std::uint64_t offset,
-                    const std::string& path) {
-    for (;;) {
-        const ssize_t n = ::pread(fd, into.data(), into.size(), static_cast<off_t>(offset));
-        if (n >= 0) return static_cast<std::size_t>(n);
-        if (errno != EINTR)
-            throw Error(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
-    }
-}
-
 /// Reads until `have` reaches `want` or the file ends.
-void fill(int fd, std::uint64_t offset, std::vector<std::byte>& buffer, std::size_t& have,
-          std::size_t want, const std::string& path) {
+void fill(int fd, std::vector<std::byte>& buffer, std::size_t& have, std::size_t want,
+          const std::string& path) {
     while (have < want) {
-        const std::size_t n = read_at(fd, std::span(buffer).subspan(have), offset + have, path);
+        const std::size_t n = read_at(fd, have, std::span(buffer).subspan(have), path);
         if (n == 0) return;
         have += n;
     }
@@ -42,11 +29,11 @@ void fill(int fd, std::uint64_t offset, std::vector<std::byte>& buffer, std::siz
 
 }  // namespace
 
-std::span<const std::byte> read_snapshot(int fd, std::uint64_t offset, std::uint64_t max_bytes,
-                                         const std::string& path, std::vector<std::byte>& buffer) {
+std::span<const std::byte> read_snapshot(int fd, std::uint64_t max_bytes, const std::string& path,
+                                         std::vector<std::byte>& buffer) {
     if (buffer.empty()) buffer.resize(kFirstBuffer);
     std::size_t have = 0;
-    fill(fd, offset, buffer, have, kHeaderBytes, path);
+    fill(fd, buffer, have, kHeaderBytes, path);
     if (have == 0) return {};
 
     const std::uint64_t total = total_bytes(std::span(buffer).first(have));
@@ -55,7 +42,7 @@ std::span<const std::byte> read_snapshot(int fd, std::uint64_t offset, std::uint
             fmt::format("it says it has {} bytes, {} at most are possible", total, max_bytes));
     // A quarter more, so that a slowly growing system does not grow it each time.
     if (total > buffer.size()) buffer.resize(total + total / 4);
-    fill(fd, offset, buffer, have, total, path);
+    fill(fd, buffer, have, total, path);
     return std::span<const std::byte>(buffer).first(std::min<std::size_t>(have, total));
 }
 

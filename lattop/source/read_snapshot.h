@@ -12,10 +12,10 @@
 
 namespace lattop {
 
-/// Reads the snapshot that begins at `offset` of `fd`, growing `buffer` where
+/// Reads the snapshot that `fd` holds, growing `buffer` where
 /// it is larger, at most to `max_bytes`. The answer is a view of `buffer`,
 /// empty at the end of the file. Throws Error; `path` is for its message.
-std::span<const std::byte> read_snapshot(int fd, std::uint64_t offset, std::uint64_t max_bytes,
-                                         const std::string& path, std::vector<std::byte>& buffer);
+std::span<const std::byte> read_snapshot(int fd, std::uint64_t max_bytes, const std::string& path,
+                                         std::vector<std::byte>& buffer);
 
 }  // namespace lattop

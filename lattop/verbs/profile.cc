@@ -22,8 +22,6 @@ std::string length(const Snapshot& snapshot) {
 
 }  // namespace
 
-Profile::Profile() : reasons_(std::make_unique<Reasons>(load_reasons(user_reasons_path()))) {}
-
 Profile Profile::recorded(const std::string& input, const Selection& selection) {
     Profile profile;
     profile.recording_ =
@@ -37,6 +35,8 @@ Profile Profile::recorded(const std::string& input, const Selection& selection) 
     profile.snapshot = period.snapshot();
     profile.names_ = &reader.names();
     profile.users_ = &reader.names();
+    profile.recorded_reasons_ = std::make_unique<Reasons>(load_user_reasons());
+    profile.reasons_ = profile.recorded_reasons_.get();
     profile.realtime_ns = reader.realtime_ns(reader.size() - 1);
     const auto info = [&](const char* key) {
         const auto found = reader.info().find(key);
@@ -69,6 +69,7 @@ Profile Profile::live(const Selection& selection,
     }
     profile.names_ = &world.stacks;
     profile.users_ = &world.users;
+    profile.reasons_ = &world.reasons;
     profile.realtime_ns = world.clock.realtime_ns();
     profile.title =
         fmt::format("{}{}", length(profile.snapshot), duration ? "" : " since load or reset");

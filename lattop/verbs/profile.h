@@ -37,13 +37,14 @@ public:
     std::uint64_t realtime_ns = 0;  ///< at its end
 
 private:
-    Profile();
+    Profile() = default;
 
     std::unique_ptr<recording::RecordingSource> recording_;
+    std::unique_ptr<Reasons> recorded_reasons_;
     std::unique_ptr<LiveWorld> world_;
     const UserStacks* names_ = nullptr;
     Users* users_ = nullptr;
-    std::unique_ptr<Reasons> reasons_;
+    Reasons* reasons_ = nullptr;
 };
 
 }  // namespace lattop

@@ -49,11 +49,8 @@ std::optional<RunOptions> parse(Arguments::List arguments) {
         throw UsageError("lattop run: which command?", "lattop run -- COMMAND [ARGUMENT...]");
     options.command = std::move(*command);
     if (!delay.empty()) options.delay = parse_delay(delay);
-    const auto number = [](const std::string& given, const char* option) {
-        return static_cast<std::uint32_t>(parse_number(given, option, 0, LT_MAX_LIMIT));
-    };
-    if (!tasks.empty()) options.report.tasks = number(tasks, "--limit");
-    if (!stacks.empty()) options.report.stacks = number(stacks, "--stacks");
+    if (!tasks.empty()) options.report.tasks = parse_limit(tasks, "--limit");
+    if (!stacks.empty()) options.report.stacks = parse_limit(stacks, "--stacks");
     return options;
 }
 

@@ -229,7 +229,8 @@ void DetailView::show_task(Snapshot snapshot, const TaskId& task) {
     view_ = View::Tasks;
     id_ = id;
     own_ = std::move(snapshot);
-    const auto found = std::ranges::find(own_.tasks, task, id_of);
+    const auto found =
+        std::ranges::find(own_.tasks, task, [](const Task& own) { return id_of(own); });
     snapshot_ = found == own_.tasks.end() ? nullptr : &own_;
     task_ = snapshot_ == nullptr ? nullptr : &*found;
     std::vector<StackSum> stacks;

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/unit/support/catch.h"
-#include "tests/unit/support/fakes.h"
+#include "tests/unit/support/fake_world.h"
 #include "tests/unit/support/golden.h"
 #include "tests/unit/support/sample.h"
 
@@ -14,26 +14,16 @@ namespace {
 using namespace std::chrono_literals;
 using Json = nlohmann::json;
 
-struct Run {
-    Run() : source([](std::uint64_t n) { return sample_machine(10 + n * 2).snapshot(); }) {}
-
+struct Run : FakeWorld {
     /// What it prints; the reader goes after `writes` writes.
     std::string go(const Options& options, int writes = 1000) {
         std::string printed;
-        run_batch(options, {source, stacks, users, clock, learning, reasons}, Charset::Utf8,
-                  [&](std::string_view text) {
-                      printed += text;
-                      return --writes > 0;
-                  });
+        run_batch(options, world(), Charset::Utf8, [&](std::string_view text) {
+            printed += text;
+            return --writes > 0;
+        });
         return printed;
     }
-
-    FakeClock clock;
-    FakeSource source;
-    SampleStacks stacks;
-    SampleUsers users;
-    FakeLearning learning;
-    Reasons reasons;
 };
 
 Options batch(std::uint64_t refreshes) {
@@ -199,11 +189,10 @@ TEST_CASE("loss counters are summed by what was lost, and named") {
     });
     Run run;
     std::string printed;
-    run_batch(json(1), {source, run.stacks, run.users, run.clock, run.learning, run.reasons},
-              Charset::Utf8, [&](std::string_view text) {
-                  printed = text;
-                  return true;
-              });
+    run_batch(json(1), run.with(source), Charset::Utf8, [&](std::string_view text) {
+        printed = text;
+        return true;
+    });
     const Json lost = Json::parse(printed).at("lost");
     CHECK(lost.at("tasks") == 3);
     CHECK(lost.at("traces") == 100);

@@ -2,7 +2,7 @@
 #include "lattop/live.h"
 
 #include "tests/unit/support/catch.h"
-#include "tests/unit/support/fakes.h"
+#include "tests/unit/support/fake_world.h"
 #include "tests/unit/support/sample.h"
 
 namespace lattop::test {
@@ -19,21 +19,11 @@ Event press(KeyCode code) {
 }
 const Event kTimeout{Kind::Timeout, {}};
 
-struct Run {
-    explicit Run(std::deque<Event> script)
-        : source([](std::uint64_t n) { return sample_machine(10 + n * 2).snapshot(); }),
-          terminal(clock, std::move(script)) {}
+struct Run : FakeWorld {
+    explicit Run(std::deque<Event> script) : terminal(clock, std::move(script)) {}
 
-    void go(const Options& options = {}) {
-        run_live(options, {source, stacks, users, clock, learning, reasons}, terminal);
-    }
+    void go(const Options& options = {}) { run_live(options, world(), terminal); }
 
-    FakeClock clock;
-    FakeSource source;
-    SampleStacks stacks;
-    SampleUsers users;
-    FakeLearning learning;
-    Reasons reasons;
     FakeTerminal terminal;
 };
 
@@ -192,8 +182,7 @@ TEST_CASE("the screen waits for a module that was unloaded and shows the next on
         if (n == 1) throw NoModuleError("lattop's kernel module was unloaded", "load it");
         return sample_machine(10 + n).snapshot();
     });
-    run_live({}, {reloaded, run.stacks, run.users, run.clock, run.learning, run.reasons},
-             run.terminal);
+    run_live({}, run.with(reloaded), run.terminal);
     const auto& screens = run.terminal.screens;
     CHECK_THAT(screens.at(1), has_text("module was unloaded: waiting for it"));
     CHECK_THAT(screens.at(1), has_text("10.0s since load"));
@@ -209,10 +198,7 @@ TEST_CASE("an error of the source reaches the caller") {
         if (n > 0) throw Error("the module has gone");
         return sample_machine(1).snapshot();
     });
-    CHECK_THROWS_WITH(
-        run_live({}, {broken, run.stacks, run.users, run.clock, run.learning, run.reasons},
-                 run.terminal),
-        "the module has gone");
+    CHECK_THROWS_WITH(run_live({}, run.with(broken), run.terminal), "the module has gone");
 }
 
 }  // namespace lattop::test

@@ -4,7 +4,7 @@
 #include "lattop/source/encoder.h"
 #include "lattop/source/error.h"
 #include "tests/unit/support/catch.h"
-#include "tests/unit/support/fakes.h"
+#include "tests/unit/support/fake_world.h"
 #include "tests/unit/support/recordings.h"
 
 namespace lattop::test {
@@ -13,9 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 using recording::Reader;
 
-struct Run {
-    Run() : source([](std::uint64_t n) { return sample_machine(10 + n * 2).snapshot(); }) {}
-
+struct Run : FakeWorld {
     /// Asked to end after as many waits.
     Reader go(const RecordPlan& plan, int waits = 1000) {
         std::vector<std::byte> bytes;
@@ -25,19 +23,12 @@ struct Run {
             clock.sleep_until(until);
             return --waits == 0;
         };
-        record(plan, {source, stacks, users, clock, learning, reasons}, writer, wait,
-               [&](const recording::Writer& written) {
-                   progress.emplace_back(written.snapshots(), source.taken);
-               });
+        record(plan, world(), writer, wait, [&](const recording::Writer& written) {
+            progress.emplace_back(written.snapshots(), source.taken);
+        });
         return Reader(read_from(bytes), "r");
     }
 
-    FakeClock clock;
-    FakeSource source;
-    SampleStacks stacks;
-    SampleUsers users;
-    FakeLearning learning;
-    Reasons reasons;
     std::vector<std::pair<std::uint64_t, std::uint64_t>> progress;  // written, taken
 };
 
