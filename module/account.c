@@ -25,6 +25,7 @@
 #include "lattop.h"
 #include "memo.h"
 #include "tasks.h"
+#include "wakers.h"
 
 #define CREATE_TRACE_POINTS
 #include "lattop_events.h"
@@ -230,6 +231,8 @@ void lt_wake(struct lt *lt, struct task_struct *p)
 	t = lt_task_find(shard, pid, p->start_boottime);
 	if (t && t->asleep) {
 		slept = lt_account_end(lt, t, now);
+		if (lt->wakers)
+			lt_waker_count(lt, t, slept);
 		woke = true;
 		if (!lt_compat_task_on_cpu(p))
 			queue(t, now);

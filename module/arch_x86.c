@@ -276,6 +276,30 @@ unsigned int lt_arch_stack_kernel(const struct lt_kframe *at, unsigned long *fra
 
 #endif
 
+/*
+ * The same of an interrupt that current is in, up to where it came in; *came_in
+ * says whether that was found, in the kernel: user mode is where a walk ends anyway.
+ */
+unsigned int lt_arch_stack_interrupt(const struct lt_kframe *at, unsigned long *frames,
+				     unsigned int max, bool *came_in)
+{
+	struct pt_regs regs = { .ip = at->pc, .sp = at->sp, .bp = at->bp, .cs = __KERNEL_CS };
+	struct unwind_state state;
+	unsigned int n = 0;
+
+	frames[n++] = at->pc;
+	for (unwind_start(&state, current, &regs, NULL); !unwind_done(&state) && n < max;
+	     unwind_next_frame(&state)) {
+		unsigned long addr = unwind_get_return_address(&state);
+
+		*came_in = unwind_get_entry_regs(&state, NULL);
+		if (*came_in || !addr)
+			break;
+		frames[n++] = addr;
+	}
+	return n;
+}
+
 /* The same of p, which is asleep, off every CPU, and cannot leave meanwhile. */
 unsigned int lt_arch_stack_asleep(struct task_struct *p, unsigned long *frames, unsigned int max)
 {

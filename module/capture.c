@@ -14,20 +14,22 @@
 #include <linux/kallsyms.h>
 #include <linux/kprobes.h>
 #include <linux/percpu.h>
+#include <linux/preempt.h>
 #include <linux/uaccess.h>
 
 #include "arch_x86.h"
 #include "compat/task.h"
 #include "lattop.h"
+#include "params.h"
 #include "rows.h"
 
-/* Drops frames up to and including __schedule's. */
-static void trim(struct lt *lt, struct lt_capture *c, unsigned int n)
+/* Drops frames up to and including those of a function of the scheduler's. */
+static void trim(struct lt *lt, struct lt_capture *c, unsigned int n, const struct lt_text *past)
 {
 	unsigned int i, skip = 0;
 
 	for (i = 0; i < n && i < LT_SKIP_FRAMES; i++) {
-		if (c->frames[i] > lt->schedule_start && c->frames[i] <= lt->schedule_end)
+		if (c->frames[i] > past->start && c->frames[i] <= past->end)
 			skip = i + 1;
 		else if (skip)
 			break;
@@ -105,7 +107,7 @@ void lt_capture_current(struct lt *lt, struct lt_capture *c, const struct lt_kfr
 	} else {
 		c->kernel.generation = atomic_read(&lt->kernel_generation);	/* before the walk */
 		trim(lt, c, lt_arch_stack_kernel(at, c->frames, LT_SKIP_FRAMES + lt->kernel_depth + 1,
-						 lt->memo_pool.max ? &c->kernel : NULL));
+						 lt->memo_pool.max ? &c->kernel : NULL), &lt->schedule);
 	}
 	/* in execve the registers are the old program's, the memory already the new one's */
 	if (lt_compat_no_user(current) || current->in_execve) {
@@ -114,6 +116,35 @@ void lt_capture_current(struct lt *lt, struct lt_capture *c, const struct lt_kfr
 		c->syscall = lt_arch_syscall(current);
 		capture_user(lt, c);
 	}
+}
+
+/*
+ * From where current wakes somebody; true: it does not, an interrupt does. That
+ * one's stack ends where it came in. One that came out of user mode in a softirq
+ * shows by that the task is in no system call.
+ */
+bool lt_capture_waker(struct lt *lt, struct lt_capture *c, const struct lt_kframe *at)
+{
+	bool interrupt = hardirq_count() || !current->pid, came_in = false;
+	unsigned int n, max = LT_SKIP_FRAMES + lt->kernel_depth + 1;
+
+	c->flags = 0;
+	c->nr_user = 0;
+	c->syscall = -1;
+	if (interrupt || in_serving_softirq()) {
+		n = lt_arch_stack_interrupt(at, c->frames, max, &came_in);
+		interrupt |= came_in || (!lt_compat_no_user(current) && lt_arch_syscall(current) < 0);
+	} else {
+		n = lt_arch_stack_kernel(at, c->frames, max, NULL);
+	}
+	trim(lt, c, n, &lt->ttwu);
+	if (interrupt || lt_compat_no_user(current) || current->in_execve) {
+		c->flags |= LT_TR_NO_USER | LT_TR_COMPLETE;
+	} else {
+		c->syscall = lt_arch_syscall(current);
+		capture_user(lt, c);
+	}
+	return interrupt;
 }
 
 void lt_capture_asleep(struct lt *lt, struct lt_capture *c, struct task_struct *p)
@@ -125,7 +156,7 @@ void lt_capture_asleep(struct lt *lt, struct lt_capture *c, struct task_struct *
 	c->nr_user = 0;
 	c->syscall = -1;
 	n = lt_arch_stack_asleep(p, c->frames, LT_SKIP_FRAMES + lt->kernel_depth + 1);
-	trim(lt, c, n);
+	trim(lt, c, n, &lt->schedule);
 	if (lt_compat_no_user(p) || p->in_execve) {
 		c->flags |= LT_TR_NO_USER | LT_TR_COMPLETE;
 		return;
@@ -136,16 +167,15 @@ void lt_capture_asleep(struct lt *lt, struct lt_capture *c, struct task_struct *
 		c->frames[c->first + c->nr_kernel + c->nr_user++] = f.pc;
 }
 
-/* Finds the text of __schedule: a disabled kprobe on it has its address, %pS its size. */
-static void find_schedule(struct lt *lt)
+/* Finds a function's text: a disabled kprobe on it has its address, %pS its size. */
+static void find_text(struct lt_text *found, const char * const names[], int n)
 {
-	static const char * const names[] = { "__schedule", "__schedule.constprop.0", "__schedule.isra.0" };
 	char text[KSYM_SYMBOL_LEN];
 	unsigned long offset, size;
 	const char *plus;
 	int i;
 
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
+	for (i = 0; i < n; i++) {
 		struct kprobe kp = { .symbol_name = names[i], .flags = KPROBE_FLAG_DISABLED };
 
 		if (register_kprobe(&kp))
@@ -153,21 +183,26 @@ static void find_schedule(struct lt *lt)
 		snprintf(text, sizeof(text), "%pS", kp.addr);
 		plus = strrchr(text, '+');
 		if (plus && sscanf(plus, "+0x%lx/0x%lx", &offset, &size) == 2) {
-			lt->schedule_start = (unsigned long)kp.addr - offset;
-			lt->schedule_end = lt->schedule_start + size;
+			found->start = (unsigned long)kp.addr - offset;
+			found->end = found->start + size;
 		}
 		unregister_kprobe(&kp);
 		break;
 	}
-	if (!lt->schedule_end)
-		pr_info("lattop: __schedule not found: kernel traces begin with the scheduler's own frames\n");
+	if (!found->end)
+		pr_info("lattop: %s not found: traces begin with the scheduler's own frames\n", names[0]);
 }
 
 static_assert(LT_SHAPE_KERNEL >= LT_SKIP_FRAMES + LT_KERNEL_DEPTH_MAX + 1);
 
 int lt_capture_init(struct lt *lt)
 {
-	find_schedule(lt);
+	static const char * const schedule[] = { "__schedule", "__schedule.constprop.0", "__schedule.isra.0" };
+	static const char * const ttwu[] = { "try_to_wake_up" };
+
+	find_text(&lt->schedule, schedule, ARRAY_SIZE(schedule));
+	if (lt_params.wakers)
+		find_text(&lt->ttwu, ttwu, ARRAY_SIZE(ttwu));
 	lt->capture = __alloc_percpu(sizeof(struct lt_capture), __alignof__(struct lt_capture));
 	return lt->capture ? 0 : -ENOMEM;
 }

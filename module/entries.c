@@ -15,6 +15,7 @@
 #include "hist.h"
 #include "lattop.h"
 #include "tasks.h"
+#include "wakers.h"
 
 static struct hlist_head *bucket(const struct lt_task *t, const struct lt_trace *tr, u32 exec_id)
 {
@@ -102,8 +103,9 @@ void lt_entry_add(struct lt_entry *to, const struct lt_entry *from)
 		to->hist[i] += from->hist[i];
 }
 
-static void entry_free(struct lt *lt, struct lt_entry *e)
+static void entry_free(struct lt *lt, struct lt_task *t, struct lt_entry *e)
 {
+	lt_wakers_free(lt, t, e);
 	lt_trace_put(lt, e->trace);
 	lt_pool_give(&lt->entry_pool, e);
 }
@@ -125,10 +127,13 @@ void lt_entries_move(struct lt *lt, struct lt_task *to, struct lt_task *from)
 			if (!same && to->kind == LT_KIND_EXITED &&
 			    to->nr_entries < lt->max_traces_per_task) {
 				lt_entry_put_back(to, e);
+				lt_wakers_move(lt, to, e, from, e);
 				continue;
 			}
-			lt_entry_add(same ?: &to->other, e);
-			entry_free(lt, e);
+			same = same ?: &to->other;
+			lt_entry_add(same, e);
+			lt_wakers_move(lt, to, same, from, e);
+			entry_free(lt, from, e);
 		}
 	}
 	from->nr_entries = 0;
@@ -146,7 +151,7 @@ void lt_entries_free(struct lt *lt, struct lt_task *t)
 	for (b = 0; b < 1U << t->bucket_bits; b++)
 		hlist_for_each_entry_safe(e, next, &t->buckets[b], node) {
 			hlist_del(&e->node);
-			entry_free(lt, e);
+			entry_free(lt, t, e);
 		}
 	t->nr_entries = 0;
 	if (t->buckets != t->inline_buckets)

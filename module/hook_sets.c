@@ -21,6 +21,7 @@
 #include "filter.h"
 #include "hooks.h"
 #include "lattop.h"
+#include "wakers.h"
 
 /* --- tracepoints: exact on every kernel, and cheapest --- */
 
@@ -91,6 +92,22 @@ static void on_sched_wakeup_new(void *data, struct task_struct *p)
 	if (lt_wants(lt, lt_mode(lt), p))
 		lt_wake_new(lt, p);
 }
+
+/* In the waker, p's pi_lock held: whatever becomes of the wake-up, and wherever. notrace: as above. */
+static notrace void on_sched_waking(void *data, struct task_struct *p)
+{
+	struct lt *lt = data;
+	struct lt_kframe at;
+	u64 now;
+
+	if (p == current || !lt_knows(lt, lt_mode(lt), p))
+		return;
+	now = lt_clock();
+	lt_waking(lt, p, lt_arch_caller(&at));
+	lt_cost(lt, now);
+}
+
+const struct lt_hook_probe lt_hook_waking = { .symbol = "sched_waking", .tracepoint = on_sched_waking };
 
 const struct lt_hook_set lt_hook_tracepoints = {
 	.name = "tracepoint",

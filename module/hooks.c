@@ -124,7 +124,7 @@ static void name_hooks(struct lt *lt, const struct lt_hook_set *set)
 	size_t n = strscpy(lt->hook_name, set->name, sizeof(lt->hook_name));
 	int i;
 
-	for (i = 0; i < LT_HOOK_PROBES && set->probe[i].symbol; i++) {
+	for (i = 0; i < LT_HOOK_PROBES; i++) {
 		struct probe *p = &lt->hooks->probe[i];
 
 		if (!p->tp && !p->kprobed)
@@ -135,24 +135,33 @@ static void name_hooks(struct lt *lt, const struct lt_hook_set *set)
 	}
 }
 
+static int attach_probe(struct lt *lt, struct probe *p, const struct lt_hook_probe *def, const char *set)
+{
+	int err;
+
+	p->lt = lt;
+	err = def->kprobe ? attach_kprobe(p, def) : attach_tracepoint(p, def);
+	if (err && !def->optional) {
+		pr_info("lattop: no %s %s here (%d)\n", set, def->symbol, err);
+		return err;
+	}
+	return 0;
+}
+
 static int attach(struct lt *lt, const struct lt_hook_set *set)
 {
-	int i, err;
+	int i, err = 0;
 
 	lt->hooks = kzalloc(sizeof(*lt->hooks), GFP_KERNEL);
 	if (!lt->hooks)
 		return -ENOMEM;
-	for (i = 0; i < LT_HOOK_PROBES && set->probe[i].symbol; i++) {
-		const struct lt_hook_probe *def = &set->probe[i];
-		struct probe *p = &lt->hooks->probe[i];
-
-		p->lt = lt;
-		err = def->kprobe ? attach_kprobe(p, def) : attach_tracepoint(p, def);
-		if (err && !def->optional) {
-			pr_info("lattop: no %s %s here (%d)\n", set->name, def->symbol, err);
-			detach(lt);
-			return err;
-		}
+	for (i = 0; i < LT_HOOK_PROBES && set->probe[i].symbol && !err; i++)
+		err = attach_probe(lt, &lt->hooks->probe[i], &set->probe[i], set->name);
+	if (lt->wakers && !err)
+		err = attach_probe(lt, &lt->hooks->probe[i], &lt_hook_waking, "tracepoint");
+	if (err) {
+		detach(lt);
+		return err;
 	}
 	name_hooks(lt, set);
 	lt->by_kprobes = set != &lt_hook_tracepoints;

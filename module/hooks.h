@@ -8,7 +8,7 @@
 
 struct lt;
 
-enum { LT_HOOK_PROBES = 8 };
+enum { LT_HOOK_PROBES = 9 };
 
 struct lt_hook_probe {
 	const char *symbol;		/* a kernel function, or a tracepoint */
@@ -25,6 +25,7 @@ struct lt_hook_set {
 
 extern const struct lt_hook_set lt_hook_tracepoints;
 extern const struct lt_hook_set lt_hook_kprobes[];	/* first that passes wins; ends with a NULL name */
+extern const struct lt_hook_probe lt_hook_waking;	/* beside any set, with wakers=1 */
 
 struct lt *lt_kprobe_owner(struct kprobe *kp);
 

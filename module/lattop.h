@@ -111,6 +111,8 @@ struct lt_entry {
 	u64 max_ns;
 	u64 sleeps;			/* begun */
 	u64 hist[LT_HIST_BUCKETS];	/* ended */
+	struct lt_waker *wakers;	/* wakers.h */
+	u32 nr_wakers;
 };
 
 /* Who a task was, for readers that come after its exit. */
@@ -159,6 +161,9 @@ struct lt_task {
 	struct lt_entry other;
 
 	struct lt_memo *memo[LT_MEMOS];	/* memo.c: the one matched last in front */
+
+	struct lt_waker *waking;	/* wakers.c: who is about to wake it, or was */
+	u32 nr_wakers;			/* of its entries */
 
 	struct list_head dirty_node;
 	struct list_head exited_node;	/* shard->exited; aggregates: lt->exited_lru */
@@ -212,21 +217,28 @@ enum lt_mode {
 	LT_ON,
 };
 
+/* Where a kernel function lies: start < return address <= end; 0, 0: not known. */
+struct lt_text {
+	unsigned long start, end;
+};
+
 struct lt_filter;
 struct lt_hooks;
 struct lt_memo;
 struct lt_memo_draft;
+struct lt_waker;
 
 struct lt {
 	enum lt_mode mode;		/* hooks.c, filter.c */
 	struct lt_filter __rcu *filter;	/* lt->mutex changes it */
 	/* set before hooks run, constant afterwards */
 	bool by_kprobes;
+	bool wakers;
 	unsigned int kernel_depth, user_depth;
 	unsigned int max_traces, max_traces_per_task;
 	unsigned int retain_exited;
 	u64 retain_ns;
-	unsigned long schedule_start, schedule_end;	/* text of __schedule; 0: unknown */
+	struct lt_text schedule, ttwu;	/* __schedule, try_to_wake_up */
 	struct lt_capture __percpu *capture;
 	struct lt_stats __percpu *stats;
 	struct lt_hooks *hooks;
@@ -247,6 +259,7 @@ struct lt {
 
 	struct lt_pool task_pool;
 	struct lt_pool entry_pool;
+	struct lt_pool waker_pool;
 	struct lt_pool trace_pool[LT_TRACE_CLASSES];
 	unsigned int trace_class_frames[LT_TRACE_CLASSES];
 
@@ -365,6 +378,7 @@ void lt_traces_exit(struct lt *lt);
 /* capture.c */
 void lt_capture_current(struct lt *lt, struct lt_capture *c, const struct lt_kframe *at,
 			const struct lt_trace *kernel);
+bool lt_capture_waker(struct lt *lt, struct lt_capture *c, const struct lt_kframe *at);
 void lt_capture_asleep(struct lt *lt, struct lt_capture *c, struct task_struct *p);
 void lt_capture_kernel_of(struct lt_capture *c, const struct lt_trace *tr);
 void lt_capture_lose(struct lt *lt, u32 flags);
@@ -374,6 +388,8 @@ void lt_capture_exit(struct lt *lt);
 /* arch_x86.c; the rest of what depends on the architecture is in arch_x86.h */
 unsigned int lt_arch_stack_kernel(const struct lt_kframe *at, unsigned long *frames,
 				  unsigned int max, struct lt_kshape *s);
+unsigned int lt_arch_stack_interrupt(const struct lt_kframe *at, unsigned long *frames,
+				     unsigned int max, bool *came_in);
 unsigned int lt_arch_stack_asleep(struct task_struct *p, unsigned long *frames, unsigned int max);
 unsigned int lt_arch_stack_user(unsigned long *frames, unsigned int max, u32 *flags);
 
@@ -414,6 +430,7 @@ u64 lt_pool_bytes(const struct lt_pool *pool);
 
 /* stats.c */
 void lt_lose(struct lt *lt, enum lt_lost cause);
+void lt_lose_many(struct lt *lt, enum lt_lost cause, u64 n);
 u64 lt_lost(struct lt *lt, enum lt_lost cause);
 u64 lt_cost_ns(struct lt *lt);
 u64 lt_memory_bytes(struct lt *lt);

@@ -12,6 +12,7 @@
 #include "lattop.h"
 #include "params.h"
 #include "rows.h"
+#include "wakers.h"
 
 static struct lt lattop;
 
@@ -48,6 +49,7 @@ static const struct step {
 	{ "capture",	lt_capture_init, lt_capture_exit },
 	{ "traces",	lt_traces_init,	lt_traces_exit },
 	{ "memos",	lt_memos_init,	lt_memos_exit },
+	{ "wakers",	lt_wakers_init,	lt_wakers_exit },
 	{ "tasks",	lt_tasks_init,	lt_tasks_exit },
 	{ "exited",	lt_exited_init,	lt_exited_exit },
 	{ "ksyms",	lt_ksyms_init,	lt_ksyms_exit },
@@ -69,10 +71,11 @@ static void undo(struct lt *lt, int done)
 /* User space has been compiled with these. */
 static_assert((int)LT_LOST_NR <= (int)LT_LOST_SLOTS && (int)LT_LIMIT_NR <= (int)LT_LIMIT_SLOTS);
 static_assert(sizeof(struct lt_query) == 48);
-static_assert(sizeof(struct lt_header) == 712);
+static_assert(sizeof(struct lt_header) == 728);
 static_assert(sizeof(struct lt_task_rec) == 112);
-static_assert(sizeof(struct lt_entry_rec) == 368);
+static_assert(sizeof(struct lt_entry_rec) == 376);
 static_assert(sizeof(struct lt_trace_rec) == 24);
+static_assert(sizeof(struct lt_waker_rec) == 72);
 static_assert(sizeof(struct lt_row) == 24);
 static_assert(sizeof(struct lt_teach) == 48);
 static_assert(sizeof(struct lt_miss) == 48);

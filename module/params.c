@@ -9,6 +9,7 @@
  *	(max_entries + reserve) * sizeof(struct lt_entry)	 ~ 0.4 KiB each
  *	(max_traces + 3 * reserve) * (64 + 8 * frames)		 ~ 0.3 KiB typically
  *	(max_memos + reserve) * 512
+ *	(max_wakers + reserve) * 96, with wakers=1
  *	max_rows * 21 to 86 (tables are 3/16 to 3/4 full)
  *	+ 4 KiB for each process that has rows
  *	+ retain_exited * sizeof(struct lt_task) for processes that ended
@@ -33,6 +34,8 @@ struct lt_params lt_params = {
 	.max_traces_per_task	= 512,
 	.max_rows		= 262144,
 	.max_memos		= 32768,
+	.wakers			= 0,
+	.max_wakers		= 65536,
 	.kernel_depth		= 64,
 	.user_depth		= 127,
 	.retain_exited		= 1024,
@@ -86,6 +89,8 @@ LT_PARAM(max_entries, 1, 1 << 24, "(task, trace) pairs (default 65536)");
 LT_PARAM(max_traces_per_task, 1, 1 << 12, "traces of one task, the rest under [other] (default 512)");
 LT_PARAM(max_rows, 64, 1 << 26, "learned rows for user stacks, of all processes (default 262144)");
 LT_PARAM(max_memos, 0, 1 << 24, "remembered traces, at most 4 a task; 0: walk each stack (default 32768)");
+LT_PARAM(wakers, 0, 1, "1: account who ends each sleep, and from where (default 0)");
+LT_PARAM(max_wakers, 1, 1 << 24, "(task, trace, waker) triples, with wakers=1 (default 65536)");
 LT_PARAM(kernel_depth, 1, LT_KERNEL_DEPTH_MAX, "kernel frames of a trace (default 64)");
 LT_PARAM(user_depth, 0, LT_USER_DEPTH_MAX, "user frames of a trace, 0 for none (default 127)");
 LT_PARAM(retain_exited, 0, 1 << 22, "exited tasks kept apart before they merge (default 1024)");

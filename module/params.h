@@ -17,6 +17,8 @@ struct lt_params {
 	unsigned int max_traces_per_task;
 	unsigned int max_rows;
 	unsigned int max_memos;
+	unsigned int wakers;
+	unsigned int max_wakers;
 	unsigned int kernel_depth;
 	unsigned int user_depth;
 	unsigned int retain_exited;

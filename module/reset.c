@@ -9,6 +9,7 @@
 
 #include "lattop.h"
 #include "tasks.h"
+#include "wakers.h"
 
 /* The table a task had, to be freed outside its lock. */
 static void take_table(struct lt_task *t, struct lt_task *old)
@@ -18,6 +19,7 @@ static void take_table(struct lt_task *t, struct lt_task *old)
 	lt_task_init(old, t->kind);
 	old->bucket_bits = t->bucket_bits;
 	old->nr_entries = t->nr_entries;
+	old->nr_wakers = t->nr_wakers;
 	if (t->buckets == t->inline_buckets) {
 		for (b = 0; b < ARRAY_SIZE(t->inline_buckets); b++)
 			hlist_move_list(&t->inline_buckets[b], &old->inline_buckets[b]);
@@ -27,6 +29,7 @@ static void take_table(struct lt_task *t, struct lt_task *old)
 	t->buckets = t->inline_buckets;
 	t->bucket_bits = LT_INLINE_BUCKET_BITS;
 	t->nr_entries = 0;
+	t->nr_wakers = 0;
 	memset(t->inline_buckets, 0, sizeof(t->inline_buckets));
 	memset(&t->other, 0, sizeof(t->other));
 }
@@ -45,6 +48,7 @@ static void reset_task(struct lt *lt, struct lt_task *t, struct lt_task *old, u6
 	if (e && e->trace) {
 		hlist_del(&e->node);
 		t->nr_entries--;
+		lt_wakers_free(lt, t, e);
 	}
 	lt_memos_forget(lt, t);		/* they name entries */
 	take_table(t, old);

@@ -22,6 +22,7 @@
 #include "params.h"
 #include "snapshot.h"
 #include "tasks.h"
+#include "wakers.h"
 
 static const u32 record_bytes[LT_SEC_NR] = {
 	[LT_SEC_TASKS] = sizeof(struct lt_task_rec),
@@ -134,10 +135,20 @@ static void copy_task(struct lt_task_rec *rec, const struct lt_task *t, u64 now)
 	rec->exec_id = t->exec_id;
 }
 
-/* An entry being copied: its trace by pointer until the lock is let go. */
+/* An entry and a waker being copied: their traces by pointer until the lock is let go. */
 struct copied {
 	struct lt_trace *trace;
 	struct lt_entry_rec rec;
+};
+
+struct copied_waker {
+	struct lt_trace *trace;
+	struct lt_waker_rec rec;
+};
+
+/* What one task's lock is held for. Reserved before, so that adding to them allocates nothing. */
+struct copies {
+	struct lt_buffer entries, wakers;
 };
 
 static u64 entry_blocked(const struct lt_task *t, const struct lt_entry *e, u64 now)
@@ -145,11 +156,28 @@ static u64 entry_blocked(const struct lt_task *t, const struct lt_entry *e, u64 
 	return e->blocked_ns + (t->entry == e ? lt_ongoing(t, now) : 0);
 }
 
-static void copy_entry(struct copied *c, const struct lt_task *t, const struct lt_entry *e, u64 now)
+static void copy_waker(struct copied_waker *c, const struct lt_waker *w)
 {
-	bool going_on = t->asleep && t->entry == e;
+	c->trace = w->trace;
+	c->rec = (struct lt_waker_rec) {
+		.kind = w->kind,
+		.pid = w->pid,
+		.tgid = w->tgid,
+		.start_ns = w->start_ns,
+		.exec_id = w->exec_id,
+		.blocked_ns = w->blocked_ns,
+		.max_ns = w->max_ns,
+		.sleeps = w->sleeps,
+	};
+	memcpy(c->rec.comm, w->comm, sizeof(c->rec.comm));
+}
 
-	memset(&c->rec, 0, offsetof(struct lt_entry_rec, hist));
+static void copy_entry(struct copies *to, const struct lt_task *t, const struct lt_entry *e, u64 now)
+{
+	struct copied *c = lt_buffer_add(&to->entries, NULL, sizeof(*c));
+	bool going_on = t->asleep && t->entry == e;
+	const struct lt_waker *w;
+
 	c->trace = e->trace;
 	c->rec.flags = going_on ? LT_E_ONGOING : 0;
 	c->rec.exec_id = e->exec_id;
@@ -158,6 +186,10 @@ static void copy_entry(struct copied *c, const struct lt_task *t, const struct l
 	c->rec.max_ns = max(e->max_ns, c->rec.ongoing_ns);
 	c->rec.sleeps = e->sleeps;
 	memcpy(c->rec.hist, e->hist, sizeof(c->rec.hist));
+	c->rec.first_waker = to->wakers.len / sizeof(struct copied_waker);
+	c->rec.n_wakers = e->nr_wakers;
+	for (w = e->wakers; w; w = w->next)
+		copy_waker(lt_buffer_add(&to->wakers, NULL, sizeof(struct copied_waker)), w);
 }
 
 /* The entry with the most blocked time; NULL when the task never slept. */
@@ -172,23 +204,68 @@ static const struct lt_entry *worst(const struct lt_task *t, u64 now)
 	return found;
 }
 
-static unsigned int copy_entries(struct copied *to, const struct lt_task *t, u32 which, u64 now)
+static void copy_entries(struct copies *to, const struct lt_task *t, u32 which, u64 now)
 {
 	const struct lt_entry *e;
-	unsigned int b, n = 0;
+	unsigned int b;
 
+	if (which == LT_TRACES_NONE)
+		return;
 	if (which == LT_TRACES_WORST) {
 		e = worst(t, now);
 		if (e)
-			copy_entry(&to[n++], t, e, now);
-		return n;
+			copy_entry(to, t, e, now);
+		return;
 	}
 	if (t->other.sleeps)
-		copy_entry(&to[n++], t, &t->other, now);
+		copy_entry(to, t, &t->other, now);
 	lt_for_each_entry(e, t, b)
 		if (e->sleeps)
-			copy_entry(&to[n++], t, e, now);
-	return n;
+			copy_entry(to, t, e, now);
+}
+
+/* Bytes that copy_entries may take of each. */
+static size_t entries_room(const struct lt_task *t, u32 which)
+{
+	return (which == LT_TRACES_ALL ? READ_ONCE(t->nr_entries) + 1 : 1) * sizeof(struct copied);
+}
+
+static size_t wakers_room(const struct lt_task *t, u32 which)
+{
+	return which == LT_TRACES_NONE ? 0 : READ_ONCE(t->nr_wakers) * sizeof(struct copied_waker);
+}
+
+/* Whether the reader may know who this was; then rec has the numbers that he knows him by. */
+static bool sees_waker(struct lt *lt, const struct lt_viewer *v, struct lt_waker_rec *rec)
+{
+	struct lt_shard *shard = lt_shard_of(lt, rec->pid);
+	struct lt_task *t;
+
+	if (v->all || rec->kind == LT_WAKER_INTERRUPT)
+		return true;
+	raw_spin_lock_irq(&shard->lock);
+	t = lt_task_find(shard, rec->pid, rec->start_ns);
+	raw_spin_unlock_irq(&shard->lock);
+	return t && lt_viewer_sees(v, t, &rec->pid, &rec->tgid);
+}
+
+static void add_waker(struct lt *lt, struct lt_snapshot *s, const struct lt_viewer *v,
+		      const struct copied_waker *c)
+{
+	struct lt_waker_rec rec = c->rec;
+
+	rec.trace = LT_TRACE_OTHER;
+	if (!sees_waker(lt, v, &rec))
+		rec = (struct lt_waker_rec) {
+			.trace = LT_TRACE_OTHER,
+			.kind = LT_WAKER_HIDDEN,
+			.blocked_ns = rec.blocked_ns,
+			.max_ns = rec.max_ns,
+			.sleeps = rec.sleeps,
+		};
+	else if (c->trace)
+		rec.trace = add_trace(lt, s, c->trace);
+	lt_buffer_add(&s->wakers, &rec, sizeof(rec));
 }
 
 static int by_blocked(const void *a, const void *b)
@@ -199,47 +276,53 @@ static int by_blocked(const void *a, const void *b)
 	       x->rec.blocked_ns > y->rec.blocked_ns ? -1 : 0;
 }
 
-/* Copies one task and its entries, as of one moment. scratch is reused. */
+/* Copies one task and its entries, as of one moment. to is reused. */
 static int take_one(struct lt *lt, struct lt_snapshot *s, const struct lt_viewer *v,
-		    const struct lt_chosen *c, u32 which, u64 now, struct lt_buffer *scratch)
+		    const struct lt_chosen *c, u32 which, u64 now, struct copies *to)
 {
 	struct lt_task *t = c->task;
 	struct lt_shard *shard = lt_shard_of(lt, t->pid);
 	struct lt_taken taken = { .pid = t->pid, .start_ns = t->start_ns };
+	unsigned int i, j, n;
 	struct copied *copies;
-	unsigned int i, room, n = 0;
+	bool fits;
 	u32 pid, tgid;
 
 	do {
-		room = which == LT_TRACES_ALL ? READ_ONCE(t->nr_entries) + 1 : 1;
-		scratch->len = 0;
-		if (lt_buffer_reserve(scratch, room * sizeof(*copies)))
-			return scratch->err;
-		copies = (struct copied *)scratch->data;
+		to->entries.len = 0;
+		to->wakers.len = 0;
+		if (lt_buffer_reserve(&to->entries, entries_room(t, which)) ||
+		    lt_buffer_reserve(&to->wakers, wakers_room(t, which)))
+			return -ENOMEM;
 		raw_spin_lock_irq(&shard->lock);
-		room = scratch->room / sizeof(*copies);
-		if (which != LT_TRACES_ALL || t->nr_entries < room) {
+		fits = to->entries.room >= entries_room(t, which) && to->wakers.room >= wakers_room(t, which);
+		if (fits) {
 			copy_task(&taken.rec, t, now);
 			taken.rec.traces_total = t->nr_entries + !!t->other.sleeps;
-			if (which != LT_TRACES_NONE)
-				n = copy_entries(copies, t, which, now);
-			room = 0;
+			copy_entries(to, t, which, now);
 		}
 		raw_spin_unlock_irq(&shard->lock);
-	} while (room);
+	} while (!fits);
 
 	/* Asked again behind the copy: it may have become another's program since it was chosen. */
 	if (!lt_viewer_sees(v, t, &pid, &tgid))
 		return 0;
+	copies = (struct copied *)to->entries.data;
+	n = to->entries.len / sizeof(*copies);
 	taken.rec.pid = c->pid;
 	taken.rec.tgid = c->tgid;
 	taken.rec.first_entry = count(s, LT_SEC_ENTRIES);
 	taken.rec.n_entries = n;
 	sort(copies, n, sizeof(*copies), by_blocked, NULL);
 	for (i = 0; i < n; i++) {
-		copies[i].rec.trace = copies[i].trace ? add_trace(lt, s, copies[i].trace) :
-							LT_TRACE_OTHER;
-		lt_buffer_add(&s->section[LT_SEC_ENTRIES], &copies[i].rec, sizeof(copies[i].rec));
+		struct lt_entry_rec *rec = &copies[i].rec;
+		const struct copied_waker *wakers = (struct copied_waker *)to->wakers.data + rec->first_waker;
+
+		rec->trace = copies[i].trace ? add_trace(lt, s, copies[i].trace) : LT_TRACE_OTHER;
+		rec->first_waker = s->wakers.len / sizeof(struct lt_waker_rec);
+		for (j = 0; j < rec->n_wakers; j++)
+			add_waker(lt, s, v, &wakers[j]);
+		lt_buffer_add(&s->section[LT_SEC_ENTRIES], rec, sizeof(*rec));
 	}
 	lt_buffer_add(&s->taken, &taken, sizeof(taken));
 	return 0;
@@ -303,6 +386,8 @@ static void fill_header(struct lt *lt, struct lt_snapshot *s, u64 now)
 	h->used[LT_LIMIT_ROWS] = READ_ONCE(lt->nr_rows);
 	h->limit[LT_LIMIT_MEMOS] = lt->memo_pool.max;
 	h->used[LT_LIMIT_MEMOS] = atomic_read(&lt->memo_pool.in_use);
+	h->limit[LT_LIMIT_WAKERS] = lt->waker_pool.max;
+	h->used[LT_LIMIT_WAKERS] = atomic_read(&lt->waker_pool.in_use);
 	h->memory_bytes = lt_memory_bytes(lt);
 	h->filter = add_string(s, lt_filter_text(lt));
 	h->hooks_ns = lt_cost_ns(lt);
@@ -316,7 +401,8 @@ static void sort_taken(struct lt_buffer *taken, u32 sort_by, u32 limit);
 int lt_snapshot_take(struct lt *lt, const struct lt_viewer *v, const struct lt_request *r,
 		     struct lt_snapshot *s)
 {
-	struct lt_buffer chosen = {}, scratch = {};
+	struct lt_buffer chosen = {};
+	struct copies copies = {};
 	u32 i, n, matched = 0;
 	u64 now;
 	int err;
@@ -335,7 +421,7 @@ int lt_snapshot_take(struct lt *lt, const struct lt_viewer *v, const struct lt_r
 	n = chosen.len / sizeof(struct lt_chosen);
 	for (i = 0; i < n && !err; i++) {
 		err = take_one(lt, s, v, (struct lt_chosen *)chosen.data + i, r->query.traces,
-			       now, &scratch);
+			       now, &copies);
 		cond_resched();
 	}
 	matched += take_others(lt, s, v, &r->query);
@@ -345,11 +431,12 @@ int lt_snapshot_take(struct lt *lt, const struct lt_viewer *v, const struct lt_r
 	mutex_unlock(&lt->mutex);
 
 	sort_taken(&s->taken, r->query.sort, r->query.limit);
-	err = err ?: s->taken.err;
+	err = err ?: s->taken.err ?: s->wakers.err;
 	for (i = 0; i < LT_SEC_NR; i++)
 		err = err ?: s->section[i].err;
 	lt_buffer_free(&chosen);
-	lt_buffer_free(&scratch);
+	lt_buffer_free(&copies.entries);
+	lt_buffer_free(&copies.wakers);
 	if (err)
 		lt_snapshot_free(s);
 	return err;
@@ -409,6 +496,12 @@ int lt_snapshot_assemble(struct lt_snapshot *s, struct lt_buffer *out)
 		s->header.section[i].record_bytes = record_bytes[i];
 		at = ALIGN(at + s->section[i].len, 8);
 	}
+	s->header.wakers = (struct lt_section) {
+		.offset = at,
+		.count = s->wakers.len / sizeof(struct lt_waker_rec),
+		.record_bytes = sizeof(struct lt_waker_rec),
+	};
+	at += s->wakers.len;
 	s->header.total_bytes = at;
 	if (lt_buffer_reserve(out, at))
 		return out->err;
@@ -418,7 +511,9 @@ int lt_snapshot_assemble(struct lt_snapshot *s, struct lt_buffer *out)
 		lt_buffer_add(out, s->section[i].data, s->section[i].len);
 		lt_buffer_free(&s->section[i]);
 	}
-	lt_buffer_add(out, NULL, at - out->len);
+	lt_buffer_add(out, NULL, s->header.wakers.offset - out->len);
+	lt_buffer_add(out, s->wakers.data, s->wakers.len);
+	lt_buffer_free(&s->wakers);
 	return out->err;
 }
 
@@ -427,6 +522,7 @@ void lt_snapshot_free(struct lt_snapshot *s)
 	int i;
 
 	lt_buffer_free(&s->taken);
+	lt_buffer_free(&s->wakers);
 	for (i = 0; i < LT_SEC_NR; i++)
 		lt_buffer_free(&s->section[i]);
 }

@@ -14,6 +14,11 @@ void lt_lose(struct lt *lt, enum lt_lost cause)
 	this_cpu_inc(lt->stats->lost[cause]);
 }
 
+void lt_lose_many(struct lt *lt, enum lt_lost cause, u64 n)
+{
+	this_cpu_add(lt->stats->lost[cause], n);
+}
+
 /* Since load or the last reset. */
 u64 lt_lost(struct lt *lt, enum lt_lost cause)
 {
@@ -39,7 +44,7 @@ u64 lt_cost_ns(struct lt *lt)
 u64 lt_memory_bytes(struct lt *lt)
 {
 	u64 bytes = lt_pool_bytes(&lt->task_pool) + lt_pool_bytes(&lt->entry_pool) +
-		    lt_pool_bytes(&lt->memo_pool);
+		    lt_pool_bytes(&lt->memo_pool) + lt_pool_bytes(&lt->waker_pool);
 	int i;
 
 	for (i = 0; i < LT_TRACE_CLASSES; i++)

@@ -23,6 +23,7 @@
 #include "params.h"
 #include "security.h"
 #include "tasks.h"
+#include "wakers.h"
 
 static void insert(struct lt_shard *shard, struct lt_task *t)
 {
@@ -165,6 +166,7 @@ void lt_task_free(struct lt *lt, struct lt_task *t)
 		lt_entries_grow_wanted(lt);	/* takes t off the list */
 	lt_lattree_remove(lt, t);
 	lt_memos_forget(lt, t);
+	lt_waker_forget(lt, t);
 	lt_entries_free(lt, t);
 	lt_pool_give(&lt->task_pool, t);
 }

@@ -37,14 +37,16 @@ static void header(const struct lt_snapshot *s, struct lt_buffer *out)
 	lt_buffer_printf(out, "# clock monotonic_ns=%llu since_ns=%llu\n", h->time_ns, h->since_ns);
 	lt_buffer_printf(out, "# tasks shown=%zu matched=%u total=%u\n",
 			 s->taken.len / sizeof(struct lt_taken), h->tasks_matched, h->tasks_total);
-	lt_buffer_printf(out, "# limits tasks=%u entries=%u traces=%u exited=%u rows=%u memos=%u\n",
+	lt_buffer_printf(out, "# limits tasks=%u entries=%u traces=%u exited=%u rows=%u memos=%u wakers=%u\n",
 			 h->limit[LT_LIMIT_TASKS], h->limit[LT_LIMIT_ENTRIES],
 			 h->limit[LT_LIMIT_TRACES], h->limit[LT_LIMIT_EXITED],
-			 h->limit[LT_LIMIT_ROWS], h->limit[LT_LIMIT_MEMOS]);
-	lt_buffer_printf(out, "# used tasks=%u entries=%u traces=%u exited=%u rows=%u memos=%u memory_bytes=%llu\n",
+			 h->limit[LT_LIMIT_ROWS], h->limit[LT_LIMIT_MEMOS],
+			 h->limit[LT_LIMIT_WAKERS]);
+	lt_buffer_printf(out, "# used tasks=%u entries=%u traces=%u exited=%u rows=%u memos=%u wakers=%u memory_bytes=%llu\n",
 			 h->used[LT_LIMIT_TASKS], h->used[LT_LIMIT_ENTRIES],
 			 h->used[LT_LIMIT_TRACES], h->used[LT_LIMIT_EXITED],
-			 h->used[LT_LIMIT_ROWS], h->used[LT_LIMIT_MEMOS], h->memory_bytes);
+			 h->used[LT_LIMIT_ROWS], h->used[LT_LIMIT_MEMOS],
+			 h->used[LT_LIMIT_WAKERS], h->memory_bytes);
 	lt_buffer_printf(out, "# lost");
 	for (i = 0; i < LT_LOST_NR; i++)
 		lt_buffer_printf(out, " %s=%llu", lost_names[i], h->lost[i]);
@@ -55,7 +57,7 @@ static void header(const struct lt_snapshot *s, struct lt_buffer *out)
 }
 
 static void kernel_frames(const struct lt_snapshot *s, const struct lt_trace_rec *tr,
-			  struct lt_buffer *out)
+			  const char *mark, struct lt_buffer *out)
 {
 	const u64 *frames = (const u64 *)s->section[LT_SEC_FRAMES].data + tr->first_frame;
 	const struct lt_ksym_rec *syms = (const struct lt_ksym_rec *)s->section[LT_SEC_KSYMS].data;
@@ -65,7 +67,7 @@ static void kernel_frames(const struct lt_snapshot *s, const struct lt_trace_rec
 	for (i = 0; i < tr->nr_kernel; i++) {
 		const struct lt_ksym_rec *sym = &syms[frames[i] >> 32];
 
-		lt_buffer_printf(out, "\tk %s+0x%x", strings + sym->name, (u32)frames[i]);
+		lt_buffer_printf(out, "\t%s %s+0x%x", mark, strings + sym->name, (u32)frames[i]);
 		if (sym->module)
 			lt_buffer_printf(out, " [%s]", strings + sym->module);
 		lt_buffer_printf(out, "\n");
@@ -89,23 +91,30 @@ static void mapped_file(struct mm_struct *mm, u64 addr, char *page, struct lt_bu
 			 addr - vma->vm_start + ((u64)vma->vm_pgoff << PAGE_SHIFT));
 }
 
+/* Whose stack a trace is: who can say what is mapped where its user frames are. */
+struct whose {
+	u32 pid;		/* in the first pid namespace; 0: nobody's */
+	u32 exec_id;
+	u64 start_ns;
+};
+
 static void user_frames(const struct lt_viewer *v, const struct lt_snapshot *s,
-			const struct lt_taken *t, const struct lt_entry_rec *e,
-			const struct lt_trace_rec *tr, char *page, struct lt_buffer *out)
+			const struct whose *who, const struct lt_trace_rec *tr,
+			const char *mark, char *page, struct lt_buffer *out)
 {
 	const u64 *frames = (const u64 *)s->section[LT_SEC_FRAMES].data + tr->first_frame +
 			    tr->nr_kernel;
 	struct mm_struct *mm = NULL;
 	unsigned int i;
 
-	if (tr->nr_user && t->rec.kind == LT_KIND_TASK)
-		mm = lt_viewer_mm(v, t->pid, t->start_ns, e->exec_id);
+	if (tr->nr_user && who->pid)
+		mm = lt_viewer_mm(v, who->pid, who->start_ns, who->exec_id);
 	if (mm && down_read_killable(&mm->mmap_lock)) {
 		mmput(mm);
 		mm = NULL;
 	}
 	for (i = 0; i < tr->nr_user; i++) {
-		lt_buffer_printf(out, "\tu 0x%llx", frames[i]);
+		lt_buffer_printf(out, "\t%s 0x%llx", mark, frames[i]);
 		if (mm)
 			mapped_file(mm, frames[i], page, out);
 		lt_buffer_printf(out, "\n");
@@ -127,13 +136,65 @@ static const char *user_part(const struct lt_trace_rec *tr)
 	return tr->flags & LT_TR_FP ? "fp" : "partial";
 }
 
+static const struct lt_trace_rec *trace_at(const struct lt_snapshot *s, u32 index)
+{
+	if (index == LT_TRACE_OTHER)
+		return NULL;
+	return (const struct lt_trace_rec *)s->section[LT_SEC_TRACES].data + index;
+}
+
+/* Of those who ended sleeps of e, the one with the longest sleeps in all. */
+static const struct lt_waker_rec *main_waker(const struct lt_snapshot *s, const struct lt_entry_rec *e)
+{
+	const struct lt_waker_rec *w = (const struct lt_waker_rec *)s->wakers.data + e->first_waker;
+	const struct lt_waker_rec *found = NULL;
+	u32 i;
+
+	for (i = 0; i < e->n_wakers; i++)
+		if (!found || w[i].blocked_ns > found->blocked_ns)
+			found = &w[i];
+	return found;
+}
+
+static void waker(const struct lt_viewer *v, const struct lt_snapshot *s,
+		  const struct lt_entry_rec *e, char *page, struct lt_buffer *out)
+{
+	static const char * const kinds[] = {
+		[LT_WAKER_TASK] = "task",
+		[LT_WAKER_INTERRUPT] = "interrupt",
+		[LT_WAKER_HIDDEN] = "hidden",
+	};
+	const struct lt_waker_rec *w = main_waker(s, e);
+	const struct lt_trace_rec *tr;
+	struct whose who = {};
+
+	if (!w)
+		return;
+	lt_buffer_printf(out, "\twoken by=%s wakers=%u blocked_ns=%llu max_ns=%llu sleeps=%llu pid=%u tgid=%u comm=",
+			 kinds[w->kind], e->n_wakers, w->blocked_ns, w->max_ns, w->sleeps,
+			 w->pid, w->tgid);
+	lt_buffer_escaped(out, w->comm, sizeof(w->comm));
+	lt_buffer_printf(out, "\n");
+	tr = trace_at(s, w->trace);
+	if (!tr)
+		return;
+	/* by its number in the first pid namespace, which others are not shown */
+	if (v->all)
+		who = (struct whose) { .pid = w->pid, .start_ns = w->start_ns, .exec_id = w->exec_id };
+	kernel_frames(s, tr, "wk", out);
+	user_frames(v, s, &who, tr, "wu", page, out);
+}
+
 static void trace(const struct lt_viewer *v, const struct lt_snapshot *s, const struct lt_taken *t,
 		  const struct lt_entry_rec *e, char *page, struct lt_buffer *out)
 {
-	const struct lt_trace_rec *tr = NULL;
+	const struct lt_trace_rec *tr = trace_at(s, e->trace);
+	struct whose who = {
+		.pid = t->rec.kind == LT_KIND_TASK ? t->pid : 0,
+		.start_ns = t->start_ns,
+		.exec_id = e->exec_id,
+	};
 
-	if (e->trace != LT_TRACE_OTHER)
-		tr = (const struct lt_trace_rec *)s->section[LT_SEC_TRACES].data + e->trace;
 	lt_buffer_printf(out, "\ttrace blocked_ns=%llu ongoing_ns=%llu max_ns=%llu sleeps=%llu",
 			 e->blocked_ns, e->ongoing_ns, e->max_ns, e->sleeps);
 	if (!tr) {
@@ -141,8 +202,9 @@ static void trace(const struct lt_viewer *v, const struct lt_snapshot *s, const 
 		return;
 	}
 	lt_buffer_printf(out, " syscall=%d user=%s\n", tr->syscall, user_part(tr));
-	kernel_frames(s, tr, out);
-	user_frames(v, s, t, e, tr, page, out);
+	kernel_frames(s, tr, "k", out);
+	user_frames(v, s, &who, tr, "u", page, out);
+	waker(v, s, e, page, out);
 }
 
 static void task(const struct lt_taken *t, struct lt_buffer *out)

@@ -29,6 +29,7 @@ static void refill(struct work_struct *work)
 	lt_pool_refill(&lt->task_pool);
 	lt_pool_refill(&lt->entry_pool);
 	lt_pool_refill(&lt->memo_pool);
+	lt_pool_refill(&lt->waker_pool);
 	for (i = 0; i < LT_TRACE_CLASSES; i++)
 		lt_pool_refill(&lt->trace_pool[i]);
 }

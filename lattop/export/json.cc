@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lattop/export/text.h"
+#include "lattop/model/wakers.h"
 #include "lattop/version.h"
 
 namespace lattop {
@@ -107,12 +108,11 @@ Json kernel_stack(const Snapshot& snapshot, const Trace* trace) {
     return result;
 }
 
-Json user_stack(const TableContext& context, const Task& task, const Entry& entry,
-                const Trace* trace) {
+Json user_stack(const TableContext& context, const StackId& id, const Trace* trace) {
     Json result = Json::array();
     if (trace == nullptr || trace->nr_user == 0) return result;
     const Snapshot& snapshot = context.model.snapshot();
-    const UserStack* names = context.stacks.find(stack_id(snapshot, task, entry));
+    const UserStack* names = context.stacks.find(id);
     const auto addresses = snapshot.user_frames(*trace);
     for (std::size_t i = 0; i < addresses.size(); ++i) {
         const bool named = names != nullptr && i < names->frames.size();
@@ -122,6 +122,29 @@ Json user_stack(const TableContext& context, const Task& task, const Entry& entr
                 result.push_back(inlined_frame(addresses[i], inlined, *frame));
         result.push_back(user_frame(addresses[i], frame));
     }
+    return result;
+}
+
+Json waker_object(const TableContext& context, const Waker& waker) {
+    const Snapshot& snapshot = context.model.snapshot();
+    const Trace* trace = snapshot.trace_at(waker.trace);
+    return {{"kind", waker_kind(waker)},
+            {"pid", waker.pid},
+            {"tgid", waker.tgid},
+            {"start_ns", waker.start_ns},
+            {"comm", waker.comm},
+            {"blocked_ns", waker.blocked_ns},
+            {"sleeps", waker.sleeps},
+            {"max_ns", waker.max_ns},
+            {"kernel", kernel_stack(snapshot, trace)},
+            {"user", user_stack(context, stack_id(snapshot, waker), trace)}};
+}
+
+/// Those who ended sleeps of an entry, most blocked time first.
+Json wakers(const TableContext& context, const Entry& entry) {
+    Json result = Json::array();
+    for (const Waker* waker : by_blocked(context.model.snapshot().wakers_of(entry)))
+        result.push_back(waker_object(context, *waker));
     return result;
 }
 
@@ -137,11 +160,12 @@ Json trace_object(const TableContext& context, const Task& task, const Entry& en
                 {"idle", reason.idle},
                 {"complete", trace != nullptr && trace->complete()},
                 {"kernel", kernel_stack(snapshot, trace)},
-                {"user", user_stack(context, task, entry, trace)},
+                {"user", user_stack(context, stack_id(snapshot, task, entry), trace)},
                 {"ongoing_ns", entry.ongoing_ns},
                 {"kind", trace == nullptr ? "other" : "trace"},
                 {"earlier_program", entry.exec_id != task.exec_id},
                 {"delta", entry_delta(context.model.delta(entry))}};
+    if (accounts_wakers(snapshot.header)) result["wakers"] = wakers(context, entry);
     if (trace != nullptr) {
         result["id"] = trace->id;
         result["syscall"] = trace->syscall;

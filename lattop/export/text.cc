@@ -141,6 +141,7 @@ std::string limit_name(std::size_t limit) {
         case LT_LIMIT_EXITED: return "exited";
         case LT_LIMIT_ROWS: return "rows";
         case LT_LIMIT_MEMOS: return "memos";
+        case LT_LIMIT_WAKERS: return "wakers";
         default: return fmt::format("limit_{}", limit);
     }
 }

@@ -10,11 +10,8 @@
 namespace lattop {
 namespace {
 
-const UserStack* named_stack(const Snapshot& snapshot, const Task& task, const Entry& entry,
-                             const UserStacks& stacks) {
-    const Trace* trace = snapshot.trace_of(entry);
-    if (trace == nullptr || trace->nr_user == 0) return nullptr;
-    return stacks.find(stack_id(snapshot, task, entry));
+const UserStack* named_stack(const Trace& trace, const StackId& id, const UserStacks& stacks) {
+    return trace.nr_user == 0 ? nullptr : stacks.find(id);
 }
 
 /// A frame in a narrow column: no offset, no parameters.
@@ -55,6 +52,31 @@ std::size_t parameters_begin(const std::string& name) {
         if (name[i] == '(' && --depth == 0) return i;
     }
     return std::string::npos;
+}
+
+std::vector<std::string> user_frame_texts(const Snapshot& snapshot, const Trace* trace,
+                                          const StackId& id, const UserStacks& stacks) {
+    std::vector<std::string> texts;
+    if (trace == nullptr) return texts;
+    if (const UserStack* stack = named_stack(*trace, id, stacks)) return user_frame_texts(*stack);
+    for (const std::uint64_t address : snapshot.user_frames(*trace))
+        texts.push_back(fmt::format("{:#x}", address));
+    return texts;
+}
+
+TopFrame top_frame(const Snapshot& snapshot, const Trace& trace, const StackId& id,
+                   const UserStacks& stacks) {
+    const UserStack* stack = named_stack(trace, id, stacks);
+    if (stack != nullptr && stack->own != UserStack::kNone) {
+        const UserFrame& own = *stack->frames[stack->own];
+        if (!own.symbol.empty()) return {short_text(own), true};
+    }
+    const auto kernel = snapshot.kernel_frames(trace);
+    if (const auto telling = telling_frame(kernel))
+        return {std::string(plain_name(kernel[*telling].symbol.name)), false};
+    if (stack != nullptr && !stack->frames.empty())
+        return {short_text(*stack->frames.front()), true};
+    return {"", false};
 }
 
 }  // namespace
@@ -103,14 +125,14 @@ std::string fitted_name(const std::string& name, std::size_t columns) {
 
 std::vector<std::string> user_frame_texts(const Snapshot& snapshot, const Task& task,
                                           const Entry& entry, const UserStacks& stacks) {
-    std::vector<std::string> texts;
-    const Trace* trace = snapshot.trace_of(entry);
-    if (trace == nullptr) return texts;
-    if (const UserStack* stack = named_stack(snapshot, task, entry, stacks))
-        return user_frame_texts(*stack);
-    for (const std::uint64_t address : snapshot.user_frames(*trace))
-        texts.push_back(fmt::format("{:#x}", address));
-    return texts;
+    return user_frame_texts(snapshot, snapshot.trace_of(entry), stack_id(snapshot, task, entry),
+                            stacks);
+}
+
+std::vector<std::string> user_frame_texts(const Snapshot& snapshot, const Waker& waker,
+                                          const UserStacks& stacks) {
+    return user_frame_texts(snapshot, snapshot.trace_at(waker.trace), stack_id(snapshot, waker),
+                            stacks);
 }
 
 std::vector<std::string> user_frame_texts(const UserStack& stack) {
@@ -131,17 +153,13 @@ TopFrame top_frame(const Snapshot& snapshot, const Task& task, const Entry& entr
                    const UserStacks& stacks) {
     const Trace* trace = snapshot.trace_of(entry);
     if (trace == nullptr) return {"[other]", false};
-    const UserStack* stack = named_stack(snapshot, task, entry, stacks);
-    if (stack != nullptr && stack->own != UserStack::kNone) {
-        const UserFrame& own = *stack->frames[stack->own];
-        if (!own.symbol.empty()) return {short_text(own), true};
-    }
-    const auto kernel = snapshot.kernel_frames(*trace);
-    if (const auto telling = telling_frame(kernel))
-        return {std::string(plain_name(kernel[*telling].symbol.name)), false};
-    if (stack != nullptr && !stack->frames.empty())
-        return {short_text(*stack->frames.front()), true};
-    return {"", false};
+    return top_frame(snapshot, *trace, stack_id(snapshot, task, entry), stacks);
+}
+
+TopFrame top_frame(const Snapshot& snapshot, const Waker& waker, const UserStacks& stacks) {
+    const Trace* trace = snapshot.trace_at(waker.trace);
+    if (trace == nullptr) return {"", false};
+    return top_frame(snapshot, *trace, stack_id(snapshot, waker), stacks);
 }
 
 TopFrame top_frame(const Snapshot& snapshot, const Task& task, const UserStacks& stacks) {

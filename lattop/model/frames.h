@@ -34,6 +34,10 @@ std::string fitted_name(const std::string& name, std::size_t columns);
 std::vector<std::string> user_frame_texts(const Snapshot& snapshot, const Task& task,
                                           const Entry& entry, const UserStacks& stacks);
 
+/// The same of the stack that a waker woke from.
+std::vector<std::string> user_frame_texts(const Snapshot& snapshot, const Waker& waker,
+                                          const UserStacks& stacks);
+
 /// The same for a stack that has its names.
 std::vector<std::string> user_frame_texts(const UserStack& stack);
 
@@ -49,6 +53,9 @@ struct TopFrame {
 };
 TopFrame top_frame(const Snapshot& snapshot, const Task& task, const Entry& entry,
                    const UserStacks& stacks);
+
+/// The same of the stack that a waker woke from.
+TopFrame top_frame(const Snapshot& snapshot, const Waker& waker, const UserStacks& stacks);
 
 /// The same for the worst entry of a task that the snapshot holds.
 TopFrame top_frame(const Snapshot& snapshot, const Task& task, const UserStacks& stacks);

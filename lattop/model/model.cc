@@ -58,6 +58,10 @@ std::size_t HashTaskId::operator()(const TaskId& id) const {
     return std::hash<std::uint64_t>{}(pids * 0x9e3779b97f4a7c15U ^ id.start_ns ^ id.kind);
 }
 
+TaskId id_of(const Waker& waker) {
+    return {LT_KIND_TASK, waker.pid, waker.tgid, waker.start_ns};
+}
+
 EntryId id_of(const Snapshot& snapshot, const Entry& entry) {
     const Trace* trace = snapshot.trace_of(entry);
     return trace == nullptr ? EntryId{0, entry.exec_id, true}

@@ -32,6 +32,9 @@ struct TaskId {
 
 TaskId id_of(const Task& task);
 
+/// Of one that is a task.
+TaskId id_of(const Waker& waker);
+
 /// Records that exited tasks merge into: they grow when that happens, not by
 /// sleeps, so that they have no figures of an interval.
 bool stands_for_exited(const Task& task);

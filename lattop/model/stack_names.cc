@@ -60,27 +60,37 @@ void StackNames::note_programs(const Snapshot& snapshot) {
         programs_.put(id_of(task), task.exec_id);
 }
 
-void StackNames::want_entry(const Snapshot& snapshot, const Task& task, const Entry& entry,
-                            const Task* live, std::vector<NameRequest>& requests) {
-    const StackId id = stack_id(snapshot, task, entry);
-    Known* known = known_.find(id);
-    if (entry.exec_id != task.exec_id) {
-        if (known != nullptr && !known->confirmed && !known->pending) known_.erase(id);
+void StackNames::want_stack(const Shown& shown, std::vector<NameRequest>& requests) {
+    Known* known = known_.find(shown.id);
+    if (shown.id.exec_id != shown.exec_id) {
+        if (known != nullptr && !known->confirmed && !known->pending) known_.erase(shown.id);
         return;
     }
     if (known != nullptr && !known->stack.frames.empty() && !known->pending)
         known->confirmed = true;
-    if (live == nullptr || pending_ >= kMaxPending) return;
-    if (known == nullptr) known = &known_.put(id, {});
+    if (!shown.live || pending_ >= kMaxPending) return;
+    if (known == nullptr) known = &known_.put(shown.id, {});
     if (known->pending || known->settled || round_ < known->next_round) return;
     known->pending = true;
     ++pending_;
-    const auto addresses = snapshot.user_frames(*snapshot.trace_of(entry));
-    requests.push_back({id,
-                        {live->pid, live->tgid, live->start_ns, live->exec_id},
-                        {addresses.begin(), addresses.end()},
-                        round_,
-                        false});
+    requests.push_back(
+        {shown.id, *shown.live, {shown.addresses.begin(), shown.addresses.end()}, round_, false});
+}
+
+/// A waker need not be in the snapshot itself. Then it is taken to run still
+/// what it ran when it woke somebody.
+void StackNames::want_wakers(const Snapshot& snapshot, const Entry& entry,
+                             std::vector<NameRequest>& requests) {
+    for (const Waker& waker : snapshot.wakers_of(entry)) {
+        const Trace* trace = snapshot.trace_at(waker.trace);
+        if (waker.kind != LT_WAKER_TASK || !has_user_part(trace)) continue;
+        const TaskId id = id_of(waker);
+        if (programs_.peek(id) == nullptr) programs_.put(id, waker.exec_id);
+        const std::uint32_t exec_id = *programs_.peek(id);
+        want_stack({stack_id(snapshot, waker), snapshot.user_frames(*trace), exec_id,
+                    TaskRef{waker.pid, waker.tgid, waker.start_ns, exec_id}},
+                   requests);
+    }
 }
 
 void StackNames::want(const Snapshot& snapshot) {
@@ -90,10 +100,16 @@ void StackNames::want(const Snapshot& snapshot) {
     std::vector<NameRequest> requests;
     for (const Task& task : snapshot.tasks) {
         if (task.kind != LT_KIND_TASK) continue;
-        const Task* live = live_task(task, leaders);
-        for (const Entry& entry : snapshot.entries_of(task))
-            if (has_user_part(snapshot.trace_of(entry)))
-                want_entry(snapshot, task, entry, live, requests);
+        std::optional<TaskRef> live;
+        if (const Task* its = live_task(task, leaders))
+            live = TaskRef{its->pid, its->tgid, its->start_ns, its->exec_id};
+        for (const Entry& entry : snapshot.entries_of(task)) {
+            if (const Trace* trace = snapshot.trace_of(entry); has_user_part(trace))
+                want_stack({stack_id(snapshot, task, entry), snapshot.user_frames(*trace),
+                            task.exec_id, live},
+                           requests);
+            want_wakers(snapshot, entry, requests);
+        }
     }
     if (!requests.empty()) namer_->submit(std::move(requests));
 }

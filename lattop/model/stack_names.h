@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "lattop/model/namer.h"
 #include "lattop/model/user_stacks.h"
@@ -46,8 +47,16 @@ private:
     };
 
     void note_programs(const Snapshot& snapshot);
-    void want_entry(const Snapshot& snapshot, const Task& task, const Entry& entry,
-                    const Task* live, std::vector<NameRequest>& requests);
+    /// A stack as a snapshot shows it: of which program, and which its task runs now.
+    struct Shown {
+        StackId id;
+        std::span<const std::uint64_t> addresses;
+        std::uint32_t exec_id = 0;    ///< what the task runs now
+        std::optional<TaskRef> live;  ///< a live task in that address space
+    };
+    void want_stack(const Shown& shown, std::vector<NameRequest>& requests);
+    void want_wakers(const Snapshot& snapshot, const Entry& entry,
+                     std::vector<NameRequest>& requests);
     void keep(NameAnswer& answer);
     void keep_live(NameAnswer& answer);
 

@@ -29,6 +29,9 @@ struct HashStackId {
 
 StackId stack_id(const Snapshot& snapshot, const Task& task, const Entry& entry);
 
+/// Of the stack from which somebody was woken.
+StackId stack_id(const Snapshot& snapshot, const Waker& waker);
+
 /// Where a task stands now, walked from outside of the module.
 struct LiveNames {
     std::vector<std::uint64_t> addresses{};  ///< innermost first; none where it was not walked

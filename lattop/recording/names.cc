@@ -161,6 +161,17 @@ void NameBook::add_user(std::uint32_t uid, const std::string& name, std::string&
     if (added != Added::Later) users_.try_emplace(uid, name);
 }
 
+void NameBook::take_over(const StackId& id, const UserStacks& stacks, Stacks& here,
+                         std::string& payload) {
+    std::vector<UserFramePtr>& known = here[id];
+    if (auto before = stacks_.extract(id)) known = std::move(before.mapped());
+    const UserStack* stack = stacks.find(id);
+    if (stack == nullptr || known == stack->frames) return;
+    const Added added = add_stack(id, *stack, payload);
+    if (added == Added::Never) ++left_out_;
+    if (added != Added::Later) known = stack->frames;
+}
+
 std::vector<std::byte> NameBook::news(const Snapshot& snapshot, const UserStacks& stacks,
                                       Users& users) {
     std::string payload;
@@ -168,15 +179,11 @@ std::vector<std::byte> NameBook::news(const Snapshot& snapshot, const UserStacks
     for (const Task& task : snapshot.tasks) {
         if (!users_.contains(task.uid)) add_user(task.uid, users.name(task.uid), payload);
         for (const Entry& entry : snapshot.entries_of(task)) {
-            if (snapshot.trace_of(entry) == nullptr) continue;
-            const StackId id = stack_id(snapshot, task, entry);
-            std::vector<UserFramePtr>& known = here[id];
-            if (auto before = stacks_.extract(id)) known = std::move(before.mapped());
-            const UserStack* stack = stacks.find(id);
-            if (stack == nullptr || known == stack->frames) continue;
-            const Added added = add_stack(id, *stack, payload);
-            if (added == Added::Never) ++left_out_;
-            if (added != Added::Later) known = stack->frames;
+            if (snapshot.trace_of(entry) != nullptr)
+                take_over(stack_id(snapshot, task, entry), stacks, here, payload);
+            for (const Waker& waker : snapshot.wakers_of(entry))
+                if (snapshot.trace_at(waker.trace) != nullptr)
+                    take_over(stack_id(snapshot, waker), stacks, here, payload);
         }
     }
     stacks_ = std::move(here);

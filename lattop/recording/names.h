@@ -73,12 +73,15 @@ public:
 
 private:
     enum class Added { Yes, Later, Never };
+    using Stacks = std::unordered_map<StackId, std::vector<UserFramePtr>, HashStackId>;
     Added add_stack(const StackId& id, const UserStack& stack, std::string& payload);
+    /// From those of the snapshots before to those `here`, and what of it is new
+    /// to `payload`.
+    void take_over(const StackId& id, const UserStacks& stacks, Stacks& here, std::string& payload);
     void add_user(std::uint32_t uid, const std::string& name, std::string& payload);
     [[nodiscard]] Added room_for(std::size_t bytes, const std::string& payload) const;
 
     std::unordered_map<std::string, std::uint32_t> frames_;  // by the bytes of its item
-    using Stacks = std::unordered_map<StackId, std::vector<UserFramePtr>, HashStackId>;
     Stacks stacks_;
     std::unordered_map<std::uint32_t, std::string> users_;
     std::size_t written_ = 0;  // bytes of all payloads before

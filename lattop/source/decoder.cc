@@ -20,8 +20,11 @@ constexpr const char* kSectionName[LT_SEC_NR] = {"tasks",  "entries", "traces",
 /// Offset of the return address in its kernel function, and the function.
 constexpr unsigned kKsymShift = 32;
 
+/// Of the first release; what came later is 0 in its snapshots, and in recordings of them.
+constexpr std::size_t kLeastHeader = offsetof(lt_header, wakers);
+
 lt_header read_header(std::span<const std::byte> bytes) {
-    lt_header header;
+    lt_header header{};
     if (bytes.size() < sizeof(header.magic))
         throw FormatError(fmt::format("{} bytes hold no header", bytes.size()));
     std::memcpy(&header.magic, bytes.data(), sizeof(header.magic));
@@ -37,13 +40,16 @@ lt_header read_header(std::span<const std::byte> bytes) {
             fmt::format("the module speaks version {} of the record view, this lattop version {}",
                         header.version, static_cast<int>(LT_VERSION)),
             "install module and lattop of the same release, then: rmmod lattop; modprobe lattop");
-    if (bytes.size() < sizeof(header))
-        throw FormatError(
-            fmt::format("{} bytes, the header alone has {}", bytes.size(), sizeof(header)));
-    std::memcpy(&header, bytes.data(), sizeof(header));
-    if (header.header_bytes < sizeof(header) || header.section_nr < LT_SEC_NR)
+    std::memcpy(&header.header_bytes, bytes.data() + offsetof(lt_header, header_bytes),
+                sizeof(header.header_bytes));
+    const std::size_t size = std::min<std::size_t>(header.header_bytes, sizeof(header));
+    if (bytes.size() < std::max(size, kLeastHeader))
+        throw FormatError(fmt::format("{} bytes, the header alone has {}", bytes.size(),
+                                      std::max(size, kLeastHeader)));
+    std::memcpy(&header, bytes.data(), size);
+    if (size < kLeastHeader || header.section_nr < LT_SEC_NR)
         throw FormatError(fmt::format("its header has {} bytes and {} sections, {} and {} needed",
-                                      header.header_bytes, header.section_nr, sizeof(header),
+                                      header.header_bytes, header.section_nr, kLeastHeader,
                                       static_cast<int>(LT_SEC_NR)));
     if (header.total_bytes < header.header_bytes)
         throw FormatError(fmt::format("total_bytes {} is less than its header's {}",
@@ -151,14 +157,35 @@ std::vector<Trace> decode_traces(RecordCursor<lt_trace_rec> cursor,
     return traces;
 }
 
-std::vector<Entry> decode_entries(RecordCursor<lt_entry_rec> cursor, std::size_t n_traces) {
+template <typename Record>
+void check_trace(const RecordCursor<Record>& cursor, std::uint32_t trace, std::size_t n_traces) {
+    if (trace != LT_TRACE_OTHER && trace >= n_traces)
+        throw FormatError(fmt::format("{}: trace {} of {}", cursor.where(), trace, n_traces));
+}
+
+std::vector<Waker> decode_wakers(RecordCursor<lt_waker_rec> cursor, std::size_t n_traces) {
+    std::vector<Waker> wakers;
+    wakers.reserve(cursor.count());
+    while (!cursor.done()) {
+        const auto raw = cursor.next();
+        check_trace(cursor, raw.trace, n_traces);
+        wakers.push_back({raw.trace, raw.kind, raw.pid, raw.tgid, raw.start_ns, raw.exec_id,
+                          fixed_string(raw.comm), raw.blocked_ns, raw.max_ns, raw.sleeps});
+    }
+    return wakers;
+}
+
+std::vector<Entry> decode_entries(RecordCursor<lt_entry_rec> cursor, std::size_t n_traces,
+                                  std::size_t n_wakers) {
     std::vector<Entry> entries;
     entries.reserve(cursor.count());
     while (!cursor.done()) {
         const auto raw = cursor.next();
-        if (raw.trace != LT_TRACE_OTHER && raw.trace >= n_traces)
+        check_trace(cursor, raw.trace, n_traces);
+        const std::uint64_t wakers_end = std::uint64_t{raw.first_waker} + raw.n_wakers;
+        if (wakers_end > n_wakers)
             throw FormatError(
-                fmt::format("{}: trace {} of {}", cursor.where(), raw.trace, n_traces));
+                fmt::format("{}: wakers up to {} of {}", cursor.where(), wakers_end, n_wakers));
         Entry& entry = entries.emplace_back();
         entry.trace = raw.trace;
         entry.flags = raw.flags;
@@ -168,6 +195,8 @@ std::vector<Entry> decode_entries(RecordCursor<lt_entry_rec> cursor, std::size_t
         entry.max_ns = raw.max_ns;
         entry.sleeps = raw.sleeps;
         std::copy(std::begin(raw.hist), std::end(raw.hist), entry.hist.begin());
+        entry.first_waker = raw.first_waker;
+        entry.n_wakers = raw.n_wakers;
     }
     return entries;
 }
@@ -242,8 +271,11 @@ Snapshot decode(std::span<const std::byte> bytes) {
     snapshot.frames = decode_frames(open_section<std::uint64_t>(bytes, header, LT_SEC_FRAMES));
     snapshot.traces = decode_traces(open_section<lt_trace_rec>(bytes, header, LT_SEC_TRACES),
                                     snapshot.frames, snapshot.ksyms.size());
+    snapshot.wakers = decode_wakers({section_bytes(bytes, header.wakers, "wakers"), "wakers",
+                                     header.wakers.count, header.wakers.record_bytes},
+                                    snapshot.traces.size());
     snapshot.entries = decode_entries(open_section<lt_entry_rec>(bytes, header, LT_SEC_ENTRIES),
-                                      snapshot.traces.size());
+                                      snapshot.traces.size(), snapshot.wakers.size());
     snapshot.tasks = decode_tasks(open_section<lt_task_rec>(bytes, header, LT_SEC_TASKS),
                                   snapshot.entries.size());
     return snapshot;

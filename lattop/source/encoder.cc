@@ -74,6 +74,21 @@ lt_entry_rec encode_entry(const Entry& entry, std::uint32_t trace) {
     return raw;
 }
 
+lt_waker_rec encode_waker(const Waker& waker, std::uint32_t trace) {
+    lt_waker_rec raw{};
+    raw.trace = trace;
+    raw.kind = waker.kind;
+    raw.pid = waker.pid;
+    raw.tgid = waker.tgid;
+    raw.start_ns = waker.start_ns;
+    raw.exec_id = waker.exec_id;
+    copy_string(raw.comm, waker.comm);
+    raw.blocked_ns = waker.blocked_ns;
+    raw.max_ns = waker.max_ns;
+    raw.sleeps = waker.sleeps;
+    return raw;
+}
+
 /// Gathers the sections; what is shared is written when it is first named.
 class Encoder {
 public:
@@ -88,7 +103,7 @@ public:
         for (const Task& task : snapshot_.tasks) {
             tasks_.push_back(encode_task(task, entries_.size()));
             for (const Entry& entry : snapshot_.entries_of(task))
-                entries_.push_back(encode_entry(entry, trace(entry.trace)));
+                add_entry(entry);
         }
         std::vector<std::byte> bytes(sizeof(header));
         header.section[LT_SEC_TASKS] = append(bytes, tasks_);
@@ -97,6 +112,7 @@ public:
         header.section[LT_SEC_FRAMES] = append(bytes, frames_);
         header.section[LT_SEC_KSYMS] = append(bytes, ksyms_);
         header.section[LT_SEC_STRINGS] = append(bytes, strings_);
+        header.wakers = append(bytes, wakers_);
         header.total_bytes = bytes.size();
         std::memcpy(bytes.data(), &header, sizeof(header));
         return bytes;
@@ -110,6 +126,15 @@ private:
         bytes.resize((bytes.size() + size + kAlign - 1) / kAlign * kAlign);
         if (size != 0) std::memcpy(bytes.data() + section.offset, records.data(), size);
         return section;
+    }
+
+    void add_entry(const Entry& entry) {
+        lt_entry_rec raw = encode_entry(entry, trace(entry.trace));
+        raw.first_waker = static_cast<__u32>(wakers_.size());
+        raw.n_wakers = entry.n_wakers;
+        for (const Waker& waker : snapshot_.wakers_of(entry))
+            wakers_.push_back(encode_waker(waker, trace(waker.trace)));
+        entries_.push_back(raw);
     }
 
     std::uint32_t string(std::string_view text) {
@@ -159,6 +184,7 @@ private:
     const Snapshot& snapshot_;
     std::vector<lt_task_rec> tasks_;
     std::vector<lt_entry_rec> entries_;
+    std::vector<lt_waker_rec> wakers_;
     std::vector<lt_trace_rec> traces_;
     std::vector<std::uint64_t> frames_;
     std::vector<lt_ksym_rec> ksyms_;

@@ -64,6 +64,23 @@ struct Entry {
     std::uint64_t max_ns = 0;
     std::uint64_t sleeps = 0;
     Histogram hist{};
+    std::uint32_t first_waker = 0;
+    std::uint32_t n_wakers = 0;
+};
+
+/// Who ended sleeps of one entry: a task, an interrupt, or somebody that this
+/// reader is not shown.
+struct Waker {
+    TraceIndex trace = kOtherTrace;  ///< from where; kOtherTrace where that is not known
+    std::uint32_t kind = LT_WAKER_TASK;
+    std::uint32_t pid = 0;
+    std::uint32_t tgid = 0;
+    std::uint64_t start_ns = 0;  ///< CLOCK_BOOTTIME
+    std::uint32_t exec_id = 0;
+    std::string comm;              ///< any bytes but NUL
+    std::uint64_t blocked_ns = 0;  ///< of the sleeps that it ended
+    std::uint64_t max_ns = 0;
+    std::uint64_t sleeps = 0;
 };
 
 struct Task {
@@ -125,6 +142,7 @@ struct Snapshot {
     Header header;
     std::vector<Task> tasks;
     std::vector<Entry> entries;
+    std::vector<Waker> wakers;
     std::vector<Trace> traces;
     std::vector<std::uint64_t> frames;
     std::vector<KernelSymbol> ksyms;
@@ -135,10 +153,18 @@ struct Snapshot {
         return std::span(entries).subspan(task.first_entry, task.n_entries);
     }
 
-    /// The trace of an entry; nullptr for [other].
-    [[nodiscard]] const Trace* trace_of(const Entry& entry) const {
-        return entry.trace == kOtherTrace ? nullptr : &traces[entry.trace];
+    /// Wakers of an entry, in no order.
+    [[nodiscard]] std::span<const Waker> wakers_of(const Entry& entry) const {
+        return std::span(wakers).subspan(entry.first_waker, entry.n_wakers);
     }
+
+    /// nullptr for kOtherTrace.
+    [[nodiscard]] const Trace* trace_at(TraceIndex index) const {
+        return index == kOtherTrace ? nullptr : &traces[index];
+    }
+
+    /// The trace of an entry; nullptr for [other].
+    [[nodiscard]] const Trace* trace_of(const Entry& entry) const { return trace_at(entry.trace); }
 
     /// Kernel frames of a trace, innermost first.
     [[nodiscard]] std::vector<KernelFrame> kernel_frames(const Trace& trace) const;

@@ -9,6 +9,7 @@
 
 #include "lattop/model/frames.h"
 #include "lattop/model/kernel_stack.h"
+#include "lattop/model/wakers.h"
 
 namespace lattop {
 namespace {
@@ -18,6 +19,7 @@ constexpr std::size_t kShiftColumns = 8;
 constexpr int kSummaryLines = 2;
 constexpr std::size_t kShareColumns = 6;
 constexpr std::size_t kTasksShown = 20;
+constexpr std::size_t kWakersShown = 5;
 constexpr const char* kTitles = "  SHARE         TOTAL SLEEPS   MEAN     MAX REASON       WHERE";
 
 std::uint64_t mean_ns(const Entry& entry) {
@@ -71,6 +73,13 @@ std::string summary(const Task& task, Users& users) {
                               with_commas(task.runs));
 }
 
+std::vector<std::string> kernel_frame_texts(const Snapshot& snapshot, const Trace& trace) {
+    std::vector<std::string> texts;
+    for (const KernelFrame& frame : snapshot.kernel_frames(trace))
+        texts.push_back(frame_text(frame));
+    return texts;
+}
+
 /// The line of a stack: "> 98.2% #####   12.3s  1204 10.2ms  1.23s* futex   worker".
 Line entry_line(const Snapshot& snapshot, const StackSum& stack, double share, bool open,
                 const TableContext& context, Charset charset) {
@@ -100,6 +109,31 @@ void append_frames(std::vector<Line>& lines, std::string_view label,
     for (std::size_t i = 0; i < frames.size(); ++i)
         lines.push_back(
             {{fmt::format("    {:<7}", i == 0 ? label : ""), Style::Dim}, {frames[i], style}});
+}
+
+/// Who ended the sleeps of an open stack: a line each, and from where the one
+/// did that ended the longest.
+void append_wakers(std::vector<Line>& lines, const Snapshot& snapshot, const Entry& entry,
+                   const UserStacks& stacks) {
+    const auto wakers = by_blocked(snapshot.wakers_of(entry));
+    const std::size_t n = std::min(wakers.size(), kWakersShown);
+    for (std::size_t i = 0; i < n; ++i) {
+        const Waker& waker = *wakers[i];
+        const TopFrame top = top_frame(snapshot, waker, stacks);
+        lines.push_back({{fmt::format("    {:<9}", i == 0 ? "woken by" : ""), Style::Dim},
+                         {fmt::format("{:>5}% {:>6} {:>6} {} ",
+                                      format_percent(share_of(waker.blocked_ns, entry.blocked_ns)),
+                                      format_duration(waker.blocked_ns), format_count(waker.sleeps),
+                                      waker_text(waker)),
+                          Style::Normal},
+                         {top.text, top.user ? Style::User : Style::Kernel}});
+    }
+    if (wakers.size() > n)
+        lines.push_back({{fmt::format("             and {} more", wakers.size() - n), Style::Dim}});
+    if (n == 0) return;
+    if (const Trace* trace = snapshot.trace_at(wakers.front()->trace))
+        append_frames(lines, "from", kernel_frame_texts(snapshot, *trace), Style::Kernel);
+    append_frames(lines, "", user_frame_texts(snapshot, *wakers.front(), stacks), Style::User);
 }
 
 /// Whether a look at the task now tells more about an entry than was recorded.
@@ -155,10 +189,7 @@ void append_open(std::vector<Line>& lines, const Snapshot& snapshot, const Task&
     if (trace != nullptr) {
         const Reason& reason = context.reasons.of(snapshot, task, entry, stacks);
         lines.push_back({{"    " + reason_remark(reason), Style::Dim}});
-        std::vector<std::string> kernel;
-        for (const KernelFrame& frame : snapshot.kernel_frames(*trace))
-            kernel.push_back(frame_text(frame));
-        append_frames(lines, "kernel", kernel, Style::Kernel);
+        append_frames(lines, "kernel", kernel_frame_texts(snapshot, *trace), Style::Kernel);
         if (live != nullptr && !live->addresses.empty())
             append_frames(lines, "now", user_frame_texts(live->stack), Style::User);
         else
@@ -166,6 +197,7 @@ void append_open(std::vector<Line>& lines, const Snapshot& snapshot, const Task&
                           Style::User);
     }
     lines.push_back({{"    " + remarks(task, entry, trace, live), Style::Dim}});
+    append_wakers(lines, snapshot, entry, stacks);
     for (std::string& line : histogram_lines(entry.hist, kBarColumns, charset))
         lines.push_back({{"    " + std::move(line), Style::Normal}});
 }

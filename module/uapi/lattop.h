@@ -30,6 +30,8 @@
  *	| struct lt_ksym_rec    |  the kernel functions that the frames name
  *	+-----------------------+ section[LT_SEC_STRINGS].offset
  *	| char                  |  NUL-terminated names; offset 0 is ""
+ *	+-----------------------+ wakers.offset
+ *	| struct lt_waker_rec   |  entry i has n_wakers of them from first_waker
  *	+-----------------------+ total_bytes
  *
  * A kernel frame is (index into KSYMS << 32) | offset of the return address in
@@ -170,7 +172,9 @@ struct lt_section {
 	X(user_cannot,	"sleeps whose user stack ends at code that cannot be unwound") \
 	X(miss_full,	"misses not handed to the resolver: too many at once") \
 	X(row_limit,	"rows not kept: max_rows reached") \
-	X(memo_wrong,	"remembered traces that a walk refuted: a defect of lattop's")
+	X(memo_wrong,	"remembered traces that a walk refuted: a defect of lattop's") \
+	X(waker_limit,	"sleeps whose waker is not kept: too many of one trace or task") \
+	X(waker_pool,	"sleeps whose waker is not known: max_wakers reached or none free yet")
 
 enum lt_lost {
 #define LT_LOST_ENUM(name, text) LT_LOST_##name,
@@ -187,6 +191,7 @@ enum lt_limit {
 	LT_LIMIT_EXITED,	/* exited tasks kept before they merge */
 	LT_LIMIT_ROWS,		/* learned rows, all address spaces */
 	LT_LIMIT_MEMOS,		/* remembered traces, of all tasks */
+	LT_LIMIT_WAKERS,	/* wakers of all entries; the limit is 0 without wakers=1 */
 	LT_LIMIT_NR
 };
 
@@ -210,6 +215,7 @@ struct lt_header {
 	__u64 hooks_ns;		/* what the module's hooks cost since since_ns, all CPUs: estimated from a sample */
 	__u32 filter;		/* offset into LT_SEC_STRINGS: what is accounted at all, "none" or as it was set */
 	__u32 spare;
+	struct lt_section wakers;	/* as section[], of struct lt_waker_rec */
 };
 
 /* lt_task_rec.kind */
@@ -289,6 +295,8 @@ enum {
  * @ongoing_ns: its part
  * @sleeps: sleeps begun; the sum over @hist is this less the ongoing one
  * @hist: ended sleeps by the logarithm of their length
+ * @first_waker: index of the first of those who ended sleeps here
+ * @n_wakers: how many there are; none where traces are not wanted or wakers=0
  *
  * Over all entries of a task, blocked_ns adds up to the task's, to the
  * nanosecond, and so do sleeps.
@@ -303,6 +311,39 @@ struct lt_entry_rec {
 	__u64 max_ns;
 	__u64 sleeps;
 	__u64 hist[LT_HIST_BUCKETS];
+	__u32 first_waker;
+	__u32 n_wakers;
+};
+
+/* lt_waker_rec.kind */
+enum lt_waker_kind {
+	LT_WAKER_TASK		= 0,
+	LT_WAKER_INTERRUPT	= 1,	/* a timer's, a device's, another CPU's: its stack says */
+	LT_WAKER_HIDDEN		= 2,	/* a task that the reader may not see */
+};
+
+/**
+ * struct lt_waker_rec - who ended sleeps of one entry
+ * @trace: index of the trace from which it did, LT_TRACE_OTHER where that is
+ *	not kept or not shown. An interrupt's ends where the interrupt came in
+ * @kind: enum lt_waker_kind
+ * @pid, @tgid, @start_ns, @exec_id, @comm: of a task, as in its record; else 0
+ * @blocked_ns, @max_ns, @sleeps: of the sleeps it ended. Over all wakers of an
+ *	entry they add up to its ended sleeps less those counted in
+ *	LT_LOST_waker_limit and LT_LOST_waker_pool, and those from before load
+ */
+struct lt_waker_rec {
+	__u32 trace;
+	__u32 kind;
+	__u32 pid;
+	__u32 tgid;
+	__u64 start_ns;
+	__u32 exec_id;
+	__u32 spare;
+	char  comm[LT_COMM_BYTES];
+	__u64 blocked_ns;
+	__u64 max_ns;
+	__u64 sleeps;
 };
 
 /* lt_trace_rec.flags */

@@ -151,6 +151,45 @@ TEST_CASE("an inlined function is a frame of its own, before the one it is in") 
     CHECK_THAT(printed, has_text("inner (inlined) server b.h:3 < outer+0x7 server a.cc:9"));
 }
 
+TEST_CASE("wakers stand with what they ended, the most first, where the module accounts them") {
+    Run run;
+    FakeSource source([](std::uint64_t) {
+        SnapshotBuilder builder;
+        builder.header.limit[LT_LIMIT_WAKERS] = 100;
+        const auto wait = builder.add_trace({.id = 7, .kernel = {"pipe_read"}});
+        const auto wake =
+            builder.add_trace({.id = 8, .kernel = {"pipe_write"}, .user = {0x401000}});
+        builder.add_task({.pid = 11,
+                          .entries = {{.trace = wait,
+                                       .wakers = {{.kind = LT_WAKER_HIDDEN, .blocked_ns = 5},
+                                                  {.trace = wake,
+                                                   .pid = 12,
+                                                   .comm = "writer",
+                                                   .blocked_ns = 30,
+                                                   .sleeps = 2}}}}});
+        return builder.snapshot();
+    });
+    std::string printed;
+    run_batch(json(1), run.with(source), Charset::Utf8, [&](std::string_view text) {
+        printed = text;
+        return true;
+    });
+    const Json wakers = Json::parse(printed).at("tasks").at(0).at("traces").at(0).at("wakers");
+    REQUIRE(wakers.size() == 2);
+    CHECK(wakers[0].at("kind") == "task");
+    CHECK(wakers[0].at("pid") == 12);
+    CHECK(wakers[0].at("comm") == "writer");
+    CHECK(wakers[0].at("blocked_ns") == 30);
+    CHECK(wakers[0].at("sleeps") == 2);
+    CHECK(wakers[0].at("kernel").at(0).at("sym") == "pipe_write");
+    CHECK(wakers[0].at("user").at(0).at("addr") == 0x401000);
+    CHECK(wakers[1].at("kind") == "hidden");
+    CHECK(wakers[1].at("kernel").empty());
+
+    const Json without = Json::parse(run.go(json(1)));
+    CHECK(!without.at("tasks").at(0).at("traces").at(0).contains("wakers"));
+}
+
 TEST_CASE("names that are not UTF-8 leave the JSON valid") {
     Run run;
     const Json document = Json::parse(run.go(json(1)));

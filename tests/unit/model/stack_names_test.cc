@@ -274,4 +274,31 @@ TEST_CASE("a worker with work left ends when it is told to") {
     }
 }
 
+TEST_CASE("the stack from which somebody was woken is named, whether the waker is shown or not") {
+    Names test;
+    SnapshotBuilder builder;
+    const auto wait = builder.add_trace({.id = 49, .flags = LT_TR_NO_USER});
+    const auto wake = builder.add_trace({.id = 50, .user = {7, 8}});
+    builder.add_task({.pid = 4,
+                      .entries = {{.trace = wait,
+                                   .wakers = {{.trace = wake, .pid = 5},
+                                              {.trace = wait, .kind = LT_WAKER_INTERRUPT},
+                                              {.kind = LT_WAKER_HIDDEN}}}}});
+    test.names->want(builder.snapshot());
+    REQUIRE(test.namer->requests.size() == 1);
+    CHECK(test.namer->requests[0].id == kStack);
+    CHECK(test.namer->requests[0].task.pid == 5);
+    CHECK(test.namer->requests[0].addresses == std::vector<std::uint64_t>{7, 8});
+    test.namer->answer();
+    CHECK(test.names->collect());
+    REQUIRE(test.names->find(kStack) != nullptr);
+    CHECK(test.names->find(kStack)->frames[0]->symbol == "at_7");
+
+    // Once it is shown and runs another program, its old addresses are not looked up any more.
+    Names other;
+    builder.add_task({.pid = 5, .exec_id = 2});
+    other.names->want(builder.snapshot());
+    CHECK(other.namer->requests.empty());
+}
+
 }  // namespace lattop::test

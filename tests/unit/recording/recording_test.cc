@@ -82,6 +82,46 @@ TEST_CASE("an encoded snapshot is what the module would have written") {
     CHECK(encode(builder.snapshot()) == builder.bytes());
 }
 
+TEST_CASE("wakers are encoded, and the names of the stacks they woke from recorded") {
+    SnapshotBuilder builder;
+    const auto wait = builder.add_trace({.id = 7, .kernel = {"pipe_read"}});
+    const auto wake = builder.add_trace({.id = 50, .kernel = {"pipe_write"}, .user = {7}});
+    builder.add_task(
+        {.entries = {{.trace = wait,
+                      .wakers = {{.trace = wake, .pid = 12, .comm = "writer", .blocked_ns = 30},
+                                 {.kind = LT_WAKER_HIDDEN}}}}});
+    const Snapshot snapshot = builder.snapshot();
+    CHECK(encode(snapshot) == builder.bytes());
+
+    class Stacks final : public UserStacks {
+    public:
+        Stacks() {
+            auto frame = std::make_shared<UserFrame>();
+            frame->symbol = "write";
+            stack_.frames.push_back(frame);
+        }
+        void want(const Snapshot& /*snapshot*/) override {}
+        bool collect() override { return false; }
+        void want_live(const Task& /*task*/) override {}
+        [[nodiscard]] int ready_fd() const override { return -1; }
+        [[nodiscard]] const UserStack* find(const StackId& id) const override {
+            return id == StackId{{LT_KIND_TASK, 12, 12, 1000}, 1, 50} ? &stack_ : nullptr;
+        }
+        [[nodiscard]] const LiveNames* find_live(const Task& /*task*/) const override {
+            return nullptr;
+        }
+
+    private:
+        UserStack stack_;
+    };
+    SampleUsers users;
+    recording::RecordedNames names;
+    names.add(recording::NameBook().news(snapshot, Stacks(), users));
+    const UserStack* stack = names.find(stack_id(snapshot, snapshot.wakers[0]));
+    REQUIRE(stack != nullptr);
+    CHECK(stack->frames.at(0)->symbol == "write");
+}
+
 TEST_CASE("names of users and of stacks come with the recording") {
     Reader reader = open(sample_recording(2));
     const SampleStacks expected;

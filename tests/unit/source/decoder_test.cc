@@ -208,4 +208,58 @@ TEST_CASE("names of tasks need no terminating NUL and end at the first one") {
     CHECK(snapshot.tasks[1].comm == "\x1b[2J\xff");
 }
 
+TEST_CASE("wakers come with their traces") {
+    SnapshotBuilder builder;
+    const auto wait = builder.add_trace({.id = 7, .kernel = {"pipe_read"}});
+    const auto wake = builder.add_trace({.id = 8, .kernel = {"pipe_write"}, .user = {0x401000}});
+    builder.add_task({.pid = 10, .entries = {{.trace = wait}}});
+    builder.add_task(
+        {.pid = 11,
+         .entries = {
+             {.trace = wait,
+              .wakers = {
+                  {.trace = wake, .pid = 12, .comm = "writer", .blocked_ns = 30, .sleeps = 2},
+                  {.kind = LT_WAKER_HIDDEN, .blocked_ns = 5}}}}});
+    const Snapshot snapshot = builder.snapshot();
+    CHECK(snapshot.wakers_of(snapshot.entries[0]).empty());
+    const auto wakers = snapshot.wakers_of(snapshot.entries[1]);
+    REQUIRE(wakers.size() == 2);
+    CHECK(wakers[0].pid == 12);
+    CHECK(wakers[0].start_ns == 1000);
+    CHECK(wakers[0].comm == "writer");
+    CHECK(wakers[0].blocked_ns == 30);
+    CHECK(wakers[0].sleeps == 2);
+    CHECK(snapshot.trace_at(wakers[0].trace)->id == 8);
+    CHECK(wakers[1].kind == LT_WAKER_HIDDEN);
+    CHECK(snapshot.trace_at(wakers[1].trace) == nullptr);
+}
+
+TEST_CASE("a snapshot from before there were wakers is read, and has none") {
+    SnapshotBuilder builder = sample();
+    builder.before_wakers = true;
+    const Snapshot snapshot = builder.snapshot();
+    REQUIRE(snapshot.entries.size() == 4);
+    CHECK(snapshot.entries[0].hist[4] == 2);
+    CHECK(snapshot.entries[1].blocked_ns == 9);
+    for (const Entry& entry : snapshot.entries)
+        CHECK(snapshot.wakers_of(entry).empty());
+}
+
+TEST_CASE("wakers that are not there, or have no trace, are refused") {
+    SnapshotBuilder builder;
+    const auto trace = builder.add_trace({.id = 7});
+    builder.add_task({.entries = {{.trace = trace, .wakers = {{.trace = trace, .pid = 2}}}}});
+    const std::vector<std::byte> good = builder.bytes();
+
+    auto bytes = good;
+    poke(bytes, record_at(bytes, LT_SEC_ENTRIES, 0) + offsetof(lt_entry_rec, n_wakers), __u32{2});
+    CHECK_THROWS_WITH(decode(bytes), has_text("entries[0]: wakers up to 2 of 1"));
+    bytes = good;
+    poke(bytes, header_of(bytes).wakers.offset + offsetof(lt_waker_rec, trace), __u32{1});
+    CHECK_THROWS_WITH(decode(bytes), has_text("wakers[0]: trace 1 of 1"));
+    bytes = good;
+    edit(bytes, [](lt_header& header) { header.wakers.count = 1000; });
+    CHECK_THROWS_WITH(decode(bytes), has_text("wakers: 1000 records"));
+}
+
 }  // namespace lattop::test

@@ -13,19 +13,19 @@ namespace {
 constexpr std::size_t kAlign = 8;
 
 template <typename Record>
-void append(std::vector<std::byte>& bytes, const Record& record, std::uint32_t growth) {
+void append(std::vector<std::byte>& bytes, const Record& record, std::size_t record_bytes) {
     const std::size_t at = bytes.size();
-    bytes.resize(at + sizeof(record) + growth, std::byte{0xa5});
-    std::memcpy(bytes.data() + at, &record, sizeof(record));
+    bytes.resize(at + record_bytes, std::byte{0xa5});
+    std::memcpy(bytes.data() + at, &record, std::min(sizeof(record), record_bytes));
 }
 
 template <typename Record>
 lt_section append_section(std::vector<std::byte>& bytes, const std::vector<Record>& records,
-                          std::uint32_t growth) {
+                          std::uint32_t growth, std::size_t size = sizeof(Record)) {
     const lt_section section{bytes.size(), static_cast<__u32>(records.size()),
-                             static_cast<__u32>(sizeof(Record) + growth)};
+                             static_cast<__u32>(size + growth)};
     for (const Record& record : records)
-        append(bytes, record, growth);
+        append(bytes, record, size + growth);
     bytes.resize((bytes.size() + kAlign - 1) / kAlign * kAlign);
     return section;
 }
@@ -122,6 +122,20 @@ void SnapshotBuilder::add_task(const TaskSpec& spec) {
         rec.sleeps = entry.sleeps;
         for (const auto& [bucket, count] : entry.hist)
             rec.hist[bucket] = count;
+        rec.first_waker = static_cast<__u32>(wakers_.size());
+        rec.n_wakers = static_cast<__u32>(entry.wakers.size());
+        for (const WakerSpec& waker : entry.wakers) {
+            lt_waker_rec raw_waker{};
+            raw_waker.trace = waker.trace;
+            raw_waker.kind = waker.kind;
+            raw_waker.pid = raw_waker.tgid = waker.pid;
+            raw_waker.start_ns = waker.pid == 0 ? 0 : 1000;
+            raw_waker.exec_id = waker.pid == 0 ? 0 : 1;
+            copy_string(raw_waker.comm, waker.comm);
+            raw_waker.blocked_ns = raw_waker.max_ns = waker.blocked_ns;
+            raw_waker.sleeps = waker.sleeps;
+            wakers_.push_back(raw_waker);
+        }
         entries_.push_back(rec);
     }
     tasks_.push_back(raw);
@@ -133,17 +147,21 @@ void SnapshotBuilder::add_task(const TaskSpec& spec) {
 
 std::vector<std::byte> SnapshotBuilder::bytes() const {
     lt_header raw = header;
-    raw.header_bytes = static_cast<__u32>(sizeof(raw)) + growth;
+    const std::size_t header_size = before_wakers ? offsetof(lt_header, wakers) : sizeof(raw);
+    raw.header_bytes = static_cast<__u32>(header_size) + growth;
     std::vector<std::byte> bytes(raw.header_bytes);
     raw.section[LT_SEC_TASKS] = append_section(bytes, tasks_, growth);
-    raw.section[LT_SEC_ENTRIES] = append_section(bytes, entries_, growth);
+    raw.section[LT_SEC_ENTRIES] =
+        append_section(bytes, entries_, growth,
+                       before_wakers ? offsetof(lt_entry_rec, first_waker) : sizeof(lt_entry_rec));
     raw.section[LT_SEC_TRACES] = append_section(bytes, traces_, growth);
     raw.section[LT_SEC_FRAMES] = append_section(bytes, frames_, growth);
     raw.section[LT_SEC_KSYMS] = append_section(bytes, ksyms_, growth);
     const std::vector<char> strings(strings_.begin(), strings_.end());
     raw.section[LT_SEC_STRINGS] = append_section(bytes, strings, 0);
+    if (!before_wakers) raw.wakers = append_section(bytes, wakers_, growth);
     raw.total_bytes = bytes.size();
-    std::memcpy(bytes.data(), &raw, sizeof(raw));
+    std::memcpy(bytes.data(), &raw, header_size);
     return bytes;
 }
 

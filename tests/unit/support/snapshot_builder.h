@@ -14,6 +14,15 @@
 
 namespace lattop::test {
 
+struct WakerSpec {
+    std::uint32_t trace = LT_TRACE_OTHER;  ///< as add_trace() numbered it
+    std::uint32_t kind = LT_WAKER_TASK;
+    std::uint32_t pid = 0;
+    std::string comm{};
+    std::uint64_t blocked_ns = 0;
+    std::uint64_t sleeps = 1;
+};
+
 struct EntrySpec {
     std::uint32_t trace = LT_TRACE_OTHER;  ///< as add_trace() numbered it
     std::uint64_t blocked_ns = 0;
@@ -23,6 +32,7 @@ struct EntrySpec {
     std::uint32_t flags = 0;
     std::uint32_t exec_id = 1;
     std::map<std::size_t, std::uint64_t> hist{};
+    std::vector<WakerSpec> wakers{};
 };
 
 struct TaskSpec {
@@ -62,6 +72,9 @@ public:
     /// Bytes added to each record, as a newer module would have them.
     std::uint32_t growth = 0;
 
+    /// Header and entries as the first snapshots had them: nothing of wakers.
+    bool before_wakers = false;
+
     std::uint32_t add_trace(const TraceSpec& spec);
     void add_task(const TaskSpec& spec);
 
@@ -74,6 +87,7 @@ private:
 
     std::vector<lt_task_rec> tasks_;
     std::vector<lt_entry_rec> entries_;
+    std::vector<lt_waker_rec> wakers_;
     std::vector<lt_trace_rec> traces_;
     std::vector<std::uint64_t> frames_;
     std::vector<lt_ksym_rec> ksyms_;

@@ -286,6 +286,42 @@ TEST_CASE(
     CHECK(!driver.screen().detail_query());
 }
 
+TEST_CASE("the pane says who ended the sleeps, and from where") {
+    SnapshotBuilder builder;
+    const auto wait = builder.add_trace({.id = 7, .kernel = {"schedule", "pipe_read"}});
+    const auto wake = builder.add_trace({.id = 8, .kernel = {"wake_up", "pipe_write"}});
+    const auto timer = builder.add_trace({.id = 9, .kernel = {"hrtimer_wakeup"}});
+    builder.add_task(
+        {.pid = 11,
+         .comm = "reader",
+         .blocked_ns = 4'000'000'000,
+         .sleeps = 5,
+         .entries = {
+             {.trace = wait,
+              .blocked_ns = 4'000'000'000,
+              .sleeps = 5,
+              .wakers = {{.trace = timer, .kind = LT_WAKER_INTERRUPT, .blocked_ns = 1'000'000'000},
+                         {.trace = wake,
+                          .pid = 12,
+                          .comm = "writer",
+                          .blocked_ns = 3'000'000'000,
+                          .sleeps = 4}}}}});
+    SampleStacks stacks;
+    SampleUsers users;
+    Reasons reasons;
+    Screen screen({}, stacks, users, reasons);
+    screen.update(builder.snapshot(), screen.query());
+    screen.handle(key(KeyCode::Enter));
+    screen.update_detail(builder.snapshot());
+    Canvas canvas({100, 40}, Charset::Utf8);
+    screen.draw(canvas, "12:34:56");
+    const std::string text = canvas.text();
+    CHECK_THAT(text, has_text("woken by  75.0%  3.00s      4 writer 12"));
+    CHECK_THAT(text, has_text("          25.0%  1.00s      1 an interrupt"));
+    CHECK_THAT(text, has_text("from   wake_up+0x10"));
+    CHECK_THAT(text, has_text("       pipe_write+0x10"));
+}
+
 TEST_CASE("a pane whose lines do not fit scrolls, also sideways") {
     Driver driver({60, 22});
     driver.press(key(U'/'));

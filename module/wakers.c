@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Who ends a sleep (parameter wakers=1): the task that woke the sleeper, or the
+ * interrupt, and the stack from which it did. Each entry of a task has a list of
+ * them with what the sleeps that they ended amount to. Called by hook_sets.c, when
+ * somebody is about to wake a task; by account.c, when that has woken; and by
+ * whoever moves or frees entries.
+ *
+ * sched_waking comes in the waker's own context, under the pi_lock of the task
+ * that it wakes, also where the wake-up itself is left to another CPU. Nobody
+ * else can begin to wake that task before it has woken, so the last one who was
+ * about to is the one who did.
+ *
+ * An interrupt is not what it interrupted: its stack ends where it came in, and no
+ * task is named. A softirq that a task runs by itself, on its way out of a
+ * bottom half, is that task's doing: its stack goes on to the system call.
+ */
+#include <linux/preempt.h>
+#include <linux/string.h>
+
+#include "compat/task.h"
+#include "params.h"
+#include "tasks.h"
+#include "wakers.h"
+
+static void drop(struct lt *lt, struct lt_waker *w)
+{
+	if (w->trace)
+		lt_trace_put(lt, w->trace);
+	lt_pool_give(&lt->waker_pool, w);
+}
+
+static void read_current(struct lt_waker *w, bool interrupt)
+{
+	memset(w, 0, sizeof(*w));
+	w->kind = interrupt ? LT_WAKER_INTERRUPT : LT_WAKER_TASK;
+	if (interrupt)
+		return;
+	w->pid = current->pid;
+	w->tgid = current->tgid;
+	w->start_ns = current->start_boottime;
+	w->exec_id = (u32)current->self_exec_id;
+	memcpy(w->comm, current->comm, LT_COMM_BYTES);
+}
+
+void lt_waking(struct lt *lt, struct task_struct *p, const struct lt_kframe *at)
+{
+	u32 pid = READ_ONCE(p->pid);
+	struct lt_shard *shard = lt_shard_of(lt, pid);
+	struct lt_capture *c = this_cpu_ptr(lt->capture);
+	struct lt_waker *w;
+	struct lt_task *t;
+	bool full;
+
+	w = lt_pool_take(&lt->waker_pool, &full);
+	if (w) {
+		read_current(w, lt_capture_waker(lt, c, at));
+		w->trace = lt_trace_intern(lt, c);
+	}
+	raw_spin_lock(&shard->lock);
+	t = lt_task_find(shard, pid, p->start_boottime);
+	if (t) {
+		lt_waker_forget(lt, t);		/* it woke nobody: p was not asleep yet */
+		swap(t->waking, w);
+	}
+	raw_spin_unlock(&shard->lock);
+	if (w)
+		drop(lt, w);
+}
+
+void lt_waker_forget(struct lt *lt, struct lt_task *t)
+{
+	if (t->waking)
+		drop(lt, t->waking);
+	t->waking = NULL;
+}
+
+static bool same(const struct lt_waker *a, const struct lt_waker *b)
+{
+	return a->trace == b->trace && a->pid == b->pid && a->start_ns == b->start_ns &&
+	       a->exec_id == b->exec_id && a->kind == b->kind;
+}
+
+/* The one like w on e's list, taken off it; or NULL. */
+static struct lt_waker *take_same(struct lt_entry *e, const struct lt_waker *w)
+{
+	struct lt_waker **link, *found;
+
+	for (link = &e->wakers; (found = *link); link = &found->next) {
+		if (!same(found, w))
+			continue;
+		*link = found->next;
+		return found;
+	}
+	return NULL;
+}
+
+static void put(struct lt_entry *e, struct lt_waker *w)
+{
+	w->next = e->wakers;
+	e->wakers = w;
+}
+
+static void add(struct lt_waker *to, u64 blocked_ns, u64 max_ns, u64 sleeps)
+{
+	to->blocked_ns += blocked_ns;
+	to->max_ns = max(to->max_ns, max_ns);
+	to->sleeps += sleeps;
+}
+
+/* w's figures join the list, or are counted as lost. */
+static void join(struct lt *lt, struct lt_task *t, struct lt_entry *e, struct lt_waker *w)
+{
+	struct lt_waker *found = e->trace ? take_same(e, w) : NULL;
+
+	if (found) {
+		add(found, w->blocked_ns, w->max_ns, w->sleeps);
+		put(e, found);
+		drop(lt, w);
+	} else if (e->trace && e->nr_wakers < LT_WAKERS_PER_ENTRY && t->nr_wakers < LT_WAKERS_PER_TASK) {
+		put(e, w);
+		e->nr_wakers++;
+		t->nr_wakers++;
+	} else {
+		lt_lose_many(lt, LT_LOST_waker_limit, w->sleeps);
+		drop(lt, w);
+	}
+}
+
+/* t's ongoing sleep has ended. */
+void lt_waker_count(struct lt *lt, struct lt_task *t, u64 slept)
+{
+	struct lt_waker *w = t->waking;
+
+	t->waking = NULL;
+	if (!w) {
+		lt_lose(lt, LT_LOST_waker_pool);
+		return;
+	}
+	add(w, slept, slept, 1);
+	join(lt, t, t->entry, w);
+}
+
+void lt_wakers_free(struct lt *lt, struct lt_task *t, struct lt_entry *e)
+{
+	struct lt_waker *w;
+
+	while ((w = e->wakers)) {
+		e->wakers = w->next;
+		drop(lt, w);
+	}
+	t->nr_wakers -= e->nr_wakers;
+	e->nr_wakers = 0;
+}
+
+/* No hook reaches either. The entries may be the same one: then it changes hands. */
+void lt_wakers_move(struct lt *lt, struct lt_task *to, struct lt_entry *to_entry,
+		    struct lt_task *from, struct lt_entry *from_entry)
+{
+	struct lt_waker *w, *next = from_entry->wakers;
+
+	from->nr_wakers -= from_entry->nr_wakers;
+	from_entry->wakers = NULL;
+	from_entry->nr_wakers = 0;
+	while ((w = next)) {
+		next = w->next;
+		join(lt, to, to_entry, w);
+	}
+}
+
+int lt_wakers_init(struct lt *lt)
+{
+	unsigned int max = lt_params.wakers ? lt_params.max_wakers : 0;
+
+	lt->wakers = lt_params.wakers;
+	return lt_pool_init(&lt->waker_pool, "lattop_waker", sizeof(struct lt_waker), max,
+			    min(lt_params.reserve, max), &lt->kick);
+}
+
+void lt_wakers_exit(struct lt *lt)
+{
+	lt_pool_exit(&lt->waker_pool);
+}
