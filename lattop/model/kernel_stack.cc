@@ -10,8 +10,8 @@
 namespace lattop {
 namespace {
 
-/// How a task waits, never for what.
-constexpr auto kWaiting = std::to_array<std::string_view>({
+/// How a task waits, or wakes another, never for what.
+constexpr auto kGeneral = std::to_array<std::string_view>({
     "__schedule",
     "schedule",
     "schedule_idle",
@@ -64,6 +64,24 @@ constexpr auto kWaiting = std::to_array<std::string_view>({
     "poll_schedule_timeout*",
     "do_nanosleep",
     "freezable_schedule*",
+    "try_to_wake_up",
+    "wake_up_process",
+    "wake_up_state",
+    "wake_up_q",
+    "__wake_up*",
+    "wake_up_var",
+    "wake_up_bit",
+    "default_wake_function",
+    "autoremove_wake_function",
+    "woken_wake_function",
+    "wake_bit_function",
+    "wake_page_function",
+    "var_wake_function",
+    "pollwake",
+    "swake_up*",
+    "complete",
+    "complete_all",
+    "complete_with_flags",
 });
 
 bool matches(std::string_view name, std::string_view pattern) {
@@ -72,7 +90,7 @@ bool matches(std::string_view name, std::string_view pattern) {
 }
 
 bool general(std::string_view name) {
-    return std::ranges::any_of(kWaiting, [&](auto pattern) { return matches(name, pattern); });
+    return std::ranges::any_of(kGeneral, [&](auto pattern) { return matches(name, pattern); });
 }
 
 }  // namespace
