@@ -46,6 +46,32 @@ void lt_viewer_init(struct lt_viewer *v, struct file *file)
 		 opener_capable(v, &init_user_ns, CAP_SYS_PTRACE);
 }
 
+/* The descriptor's mutex held, in all three. */
+void lt_taker_set(struct lt_taker *taker)
+{
+	taker->cred = get_current_cred();
+	taker->pid_ns = get_pid_ns(task_active_pid_ns(current));
+}
+
+void lt_taker_clear(struct lt_taker *taker)
+{
+	if (!taker->cred)
+		return;
+	put_cred(taker->cred);
+	put_pid_ns(taker->pid_ns);
+	taker->cred = NULL;
+}
+
+/* May current read on? What he may see goes by these alone, and by what is the same for both. */
+bool lt_taker_is_reader(const struct lt_taker *taker)
+{
+	const struct cred *t = taker->cred, *r = current_cred();
+
+	return t && t->user_ns == r->user_ns && uid_eq(t->fsuid, r->fsuid) && gid_eq(t->fsgid, r->fsgid) &&
+	       cap_issubset(t->cap_effective, r->cap_effective) &&
+	       taker->pid_ns == task_active_pid_ns(current);
+}
+
 static bool ids_match(const struct cred *reader, const struct lt_creds *t)
 {
 	return uid_eq(reader->fsuid, t->euid) && uid_eq(reader->fsuid, t->suid) &&
@@ -68,23 +94,24 @@ static bool caps_cover(const struct cred *reader, const struct cred *p)
 /* rcu_read_lock held. */
 static bool may_read(const struct lt_viewer *v, struct task_struct *p)
 {
-	bool dumpable, own = same_thread_group(p, current);
 	const struct cred *cred = __task_cred(p);
 	struct user_namespace *exec_ns;
 	struct lt_creds creds;
+	bool dumpable;
 
 	lt_creds_read(&creds, cred);
-	if (!own && !(ids_match(current_cred(), &creds) && caps_cover(current_cred(), cred)) &&
+	if (!(ids_match(current_cred(), &creds) && caps_cover(current_cred(), cred)) &&
 	    !reader_capable(cred->user_ns, CAP_SYS_PTRACE))
 		return false;
 	if (!(ids_match(v->file->f_cred, &creds) && caps_cover(v->file->f_cred, cred)) &&
 	    !opener_capable(v, cred->user_ns, CAP_SYS_PTRACE))
 		return false;
 
+	smp_rmb();	/* as the kernel has it: commit_creds() makes it not dumpable first */
 	task_lock(p);	/* keeps the mm, and with it the namespace */
 	dumpable = lt_compat_dumpable(p, &exec_ns);
 	if (!dumpable)
-		dumpable = (own || reader_capable(exec_ns, CAP_SYS_PTRACE)) &&
+		dumpable = reader_capable(exec_ns, CAP_SYS_PTRACE) &&
 			   opener_capable(v, exec_ns, CAP_SYS_PTRACE);
 	task_unlock(p);
 	return dumpable;

@@ -32,6 +32,16 @@ static inline void lt_creds_read(struct lt_creds *c, const struct cred *cred)
 	c->sgid = cred->sgid;
 }
 
+/* Who took a snapshot: read on in it may only who sees what he saw. */
+struct lt_taker {
+	const struct cred *cred;	/* NULL: nobody */
+	struct pid_namespace *pid_ns;
+};
+
+void lt_taker_set(struct lt_taker *taker);
+void lt_taker_clear(struct lt_taker *taker);
+bool lt_taker_is_reader(const struct lt_taker *taker);
+
 void lt_viewer_init(struct lt_viewer *v, struct file *file);
 bool lt_viewer_sees(const struct lt_viewer *v, const struct lt_task *t, u32 *pid, u32 *tgid);
 struct mm_struct *lt_viewer_mm(const struct lt_viewer *v, u32 pid, u64 start_ns, u32 exec_id);
