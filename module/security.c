@@ -10,6 +10,10 @@
  * passed on, nor a privileged program made to read one, shows more than the
  * poorer of the two may see.
  *
+ * What a task did before an exec that made it the reader's is not his: the child
+ * of a server has the server's addresses. lt_task.own_exec_id says from which
+ * exec on it was its owner's; snapshot.c puts what lies before under [other].
+ *
  * Exited tasks are judged by the credentials they had. Pids are those of the
  * reader's pid namespace; outside the first one an exited task has none.
  */
@@ -124,14 +128,15 @@ static struct task_struct *find(u32 pid, u64 start_ns)
 	return p && p->start_boottime == start_ns ? p : NULL;
 }
 
-/* Whether t is shown to this reader, and by which numbers. */
-bool lt_viewer_sees(const struct lt_viewer *v, const struct lt_task *t, u32 *pid, u32 *tgid)
+/* Whether t is shown to this reader, and as what. */
+bool lt_viewer_sees(const struct lt_viewer *v, const struct lt_task *t, struct lt_sight *sight)
 {
 	struct task_struct *p;
 	bool sees = false;
 
-	*pid = t->pid;
-	*tgid = t->tgid;
+	sight->pid = t->pid;
+	sight->tgid = t->tgid;
+	sight->exec_id = READ_ONCE(t->exec_id);
 	if (v->all)
 		return true;
 	if (t->kind == LT_KIND_EXITED_ALL)
@@ -140,9 +145,10 @@ bool lt_viewer_sees(const struct lt_viewer *v, const struct lt_task *t, u32 *pid
 	rcu_read_lock();
 	p = t->kind == LT_KIND_TASK ? find(t->pid, t->start_ns) : NULL;
 	if (p) {
-		*pid = task_pid_nr_ns(p, v->pid_ns);
-		*tgid = task_tgid_nr_ns(p, v->pid_ns);
-		sees = *pid && may_read(v, p);
+		sight->pid = task_pid_nr_ns(p, v->pid_ns);
+		sight->tgid = task_tgid_nr_ns(p, v->pid_ns);
+		sees = sight->pid && may_read(v, p);
+		sight->exec_id = (u32)READ_ONCE(p->self_exec_id);
 	} else {
 		sees = v->pid_ns == &init_pid_ns && t->creds.dumpable && !t->creds.privileged &&
 		       both_match(v, &t->creds);

@@ -199,6 +199,42 @@ static int by_blocked(const void *a, const void *b)
 	       x->rec.blocked_ns > y->rec.blocked_ns ? -1 : 0;
 }
 
+static void add_entry(struct lt_entry_rec *to, const struct lt_entry_rec *from)
+{
+	int i;
+
+	to->flags |= from->flags;
+	to->blocked_ns += from->blocked_ns;
+	to->ongoing_ns += from->ongoing_ns;
+	to->max_ns = max(to->max_ns, from->max_ns);
+	to->sleeps += from->sleeps;
+	for (i = 0; i < LT_HIST_BUCKETS; i++)
+		to->hist[i] += from->hist[i];
+}
+
+/* Entries of programs before exec_id become one, [other]. How many there are then. */
+static unsigned int hide_before(u32 exec_id, struct copied *c, unsigned int n)
+{
+	struct copied *other = NULL;
+	unsigned int i, kept = 0;
+
+	for (i = 0; i < n; i++) {
+		if (c[i].trace && (s32)(c[i].rec.exec_id - exec_id) < 0) {
+			c[i].trace = NULL;
+			c[i].rec.exec_id = 0;
+		}
+		if (!c[i].trace && other) {
+			add_entry(&other->rec, &c[i].rec);
+			continue;
+		}
+		c[kept] = c[i];
+		if (!c[i].trace)
+			other = &c[kept];
+		kept++;
+	}
+	return kept;
+}
+
 /* Copies one task and its entries, as of one moment. scratch is reused. */
 static int take_one(struct lt *lt, struct lt_snapshot *s, const struct lt_viewer *v,
 		    const struct lt_chosen *c, u32 which, u64 now, struct lt_buffer *scratch)
@@ -207,8 +243,9 @@ static int take_one(struct lt *lt, struct lt_snapshot *s, const struct lt_viewer
 	struct lt_shard *shard = lt_shard_of(lt, t->pid);
 	struct lt_taken taken = { .pid = t->pid, .start_ns = t->start_ns };
 	struct copied *copies;
-	unsigned int i, room, n = 0;
-	u32 pid, tgid;
+	unsigned int i, room, kept, n = 0;
+	struct lt_sight now_as;
+	u32 own_exec_id = 0;
 
 	do {
 		room = which == LT_TRACES_ALL ? READ_ONCE(t->nr_entries) + 1 : 1;
@@ -220,6 +257,7 @@ static int take_one(struct lt *lt, struct lt_snapshot *s, const struct lt_viewer
 		room = scratch->room / sizeof(*copies);
 		if (which != LT_TRACES_ALL || t->nr_entries < room) {
 			copy_task(&taken.rec, t, now);
+			own_exec_id = t->own_exec_id;
 			taken.rec.traces_total = t->nr_entries + !!t->other.sleeps;
 			if (which != LT_TRACES_NONE)
 				n = copy_entries(copies, t, which, now);
@@ -229,10 +267,18 @@ static int take_one(struct lt *lt, struct lt_snapshot *s, const struct lt_viewer
 	} while (room);
 
 	/* Asked again behind the copy: it may have become another's program since it was chosen. */
-	if (!lt_viewer_sees(v, t, &pid, &tgid))
+	if (!lt_viewer_sees(v, t, &now_as))
 		return 0;
-	taken.rec.pid = c->pid;
-	taken.rec.tgid = c->tgid;
+	if (!v->all) {
+		/* a program that has done nothing yet: whether those before it were his is not known */
+		if (now_as.exec_id != taken.rec.exec_id)
+			own_exec_id = now_as.exec_id;
+		kept = hide_before(own_exec_id, copies, n);
+		taken.rec.traces_total -= n - kept;
+		n = kept;
+	}
+	taken.rec.pid = c->as.pid;
+	taken.rec.tgid = c->as.tgid;
 	taken.rec.first_entry = count(s, LT_SEC_ENTRIES);
 	taken.rec.n_entries = n;
 	sort(copies, n, sizeof(*copies), by_blocked, NULL);
