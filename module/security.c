@@ -83,9 +83,10 @@ static bool ids_match(const struct cred *reader, const struct lt_creds *t)
 	       gid_eq(reader->fsgid, t->sgid) && gid_eq(reader->fsgid, t->gid);
 }
 
-static bool both_match(const struct lt_viewer *v, const struct lt_creds *t)
+/* What is left of t lived in the first user namespace without privileges: its own see it, from there. */
+static bool was_his(const struct cred *reader, const struct lt_creds *t)
 {
-	return ids_match(current_cred(), t) && ids_match(v->file->f_cred, t);
+	return reader->user_ns == &init_user_ns && ids_match(reader, t);
 }
 
 /* commoncap's part: nobody looks at more privilege than he has. */
@@ -151,7 +152,7 @@ bool lt_viewer_sees(const struct lt_viewer *v, const struct lt_task *t, struct l
 		sight->exec_id = (u32)READ_ONCE(p->self_exec_id);
 	} else {
 		sees = v->pid_ns == &init_pid_ns && t->creds.dumpable && !t->creds.privileged &&
-		       both_match(v, &t->creds);
+		       was_his(current_cred(), &t->creds) && was_his(v->file->f_cred, &t->creds);
 	}
 	rcu_read_unlock();
 	return sees;
