@@ -16,6 +16,7 @@
 #include <linux/slab.h>
 
 #include "lattop.h"
+#include "security.h"
 #include "tasks.h"
 
 enum {
@@ -56,6 +57,7 @@ static struct lt_task *aggregate_new(const struct lt_task *t)
 	a->exited = true;
 	a->kthread = t->kthread;
 	a->exec_id = t->exec_id;
+	a->own_exec_id = t->own_exec_id;
 	a->creds = t->creds;
 	memcpy(a->comm, t->comm, LT_COMM_BYTES);
 	return a;
@@ -92,10 +94,7 @@ static struct lt_task *aggregate_of(struct lt *lt, const struct lt_task *t)
 /* Its members may differ in credentials: readers must be allowed all of them. */
 static void narrow_creds(struct lt_creds *to, const struct lt_creds *from)
 {
-	if (!uid_eq(to->uid, from->uid) || !uid_eq(to->euid, from->euid) ||
-	    !uid_eq(to->suid, from->suid) || !gid_eq(to->gid, from->gid) ||
-	    !gid_eq(to->egid, from->egid) || !gid_eq(to->sgid, from->sgid) ||
-	    !from->dumpable)
+	if (!lt_creds_same_ids(to, from) || !from->dumpable)
 		to->dumpable = false;
 	to->privileged |= from->privileged;
 }
@@ -105,6 +104,8 @@ static void merge(struct lt *lt, struct lt_task *t)
 	struct lt_task *a = aggregate_of(lt, t);
 
 	narrow_creds(&a->creds, &t->creds);
+	if ((s32)(t->own_exec_id - a->own_exec_id) > 0)
+		a->own_exec_id = t->own_exec_id;
 	absorb(lt, a, t);
 	lt_task_free(lt, t);
 }

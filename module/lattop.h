@@ -171,6 +171,7 @@ struct lt_task {
 	u64 exit_ns;
 	u64 leader_start_ns;
 	struct lt_creds creds;
+	u32 own_exec_id;		/* programs before that one may have been hidden from who may see it now */
 	const struct cred *cred;	/* they are from; compared, never followed */
 
 	/* lt->mutex */

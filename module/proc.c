@@ -29,6 +29,7 @@ struct reader {
 	struct mutex mutex;
 	struct lt_request request;
 	struct lt_buffer out;
+	struct lt_taker taker;		/* of what is in out */
 	struct lt_resolver *resolver;	/* or NULL */
 };
 
@@ -64,6 +65,7 @@ static int proc_release(struct inode *inode, struct file *file)
 
 	lt_resolver_free(lt_of(file), r->resolver);
 	lt_buffer_free(&r->out);
+	lt_taker_clear(&r->taker);
 	kvfree(r->request.pids);
 	kfree(r);
 	return 0;
@@ -77,6 +79,8 @@ static int refresh(struct lt *lt, struct file *file, struct reader *r)
 	int err;
 
 	lt_buffer_free(&r->out);
+	lt_taker_clear(&r->taker);
+	lt_taker_set(&r->taker);
 	lt_viewer_init(&v, file);
 	err = lt_snapshot_take(lt, &v, &r->request, &s);
 	if (err)
@@ -98,7 +102,10 @@ static ssize_t proc_read(struct file *file, char __user *to, size_t count, loff_
 
 	if (mutex_lock_interruptible(&r->mutex))
 		return -ERESTARTSYS;
-	n = *pos ? 0 : refresh(lt_of(file), file, r);
+	if (!*pos)
+		n = refresh(lt_of(file), file, r);
+	else	/* a descriptor may have been passed on, and a process may have become another's */
+		n = !r->out.data || lt_taker_is_reader(&r->taker) ? 0 : -EACCES;
 	if (!n)
 		n = simple_read_from_buffer(to, count, pos, r->out.data, r->out.len);
 	mutex_unlock(&r->mutex);

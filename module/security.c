@@ -10,6 +10,10 @@
  * passed on, nor a privileged program made to read one, shows more than the
  * poorer of the two may see.
  *
+ * What a task did before an exec that made it the reader's is not his: the child
+ * of a server has the server's addresses. lt_task.own_exec_id says from which
+ * exec on it was its owner's; snapshot.c puts what lies before under [other].
+ *
  * Exited tasks are judged by the credentials they had. Pids are those of the
  * reader's pid namespace; outside the first one an exited task has none.
  */
@@ -46,6 +50,32 @@ void lt_viewer_init(struct lt_viewer *v, struct file *file)
 		 opener_capable(v, &init_user_ns, CAP_SYS_PTRACE);
 }
 
+/* The descriptor's mutex held, in all three. */
+void lt_taker_set(struct lt_taker *taker)
+{
+	taker->cred = get_current_cred();
+	taker->pid_ns = get_pid_ns(task_active_pid_ns(current));
+}
+
+void lt_taker_clear(struct lt_taker *taker)
+{
+	if (!taker->cred)
+		return;
+	put_cred(taker->cred);
+	put_pid_ns(taker->pid_ns);
+	taker->cred = NULL;
+}
+
+/* May current read on? What he may see goes by these alone, and by what is the same for both. */
+bool lt_taker_is_reader(const struct lt_taker *taker)
+{
+	const struct cred *t = taker->cred, *r = current_cred();
+
+	return t && t->user_ns == r->user_ns && uid_eq(t->fsuid, r->fsuid) && gid_eq(t->fsgid, r->fsgid) &&
+	       cap_issubset(t->cap_effective, r->cap_effective) &&
+	       taker->pid_ns == task_active_pid_ns(current);
+}
+
 static bool ids_match(const struct cred *reader, const struct lt_creds *t)
 {
 	return uid_eq(reader->fsuid, t->euid) && uid_eq(reader->fsuid, t->suid) &&
@@ -53,9 +83,10 @@ static bool ids_match(const struct cred *reader, const struct lt_creds *t)
 	       gid_eq(reader->fsgid, t->sgid) && gid_eq(reader->fsgid, t->gid);
 }
 
-static bool both_match(const struct lt_viewer *v, const struct lt_creds *t)
+/* What is left of t lived in the first user namespace without privileges: its own see it, from there. */
+static bool was_his(const struct cred *reader, const struct lt_creds *t)
 {
-	return ids_match(current_cred(), t) && ids_match(v->file->f_cred, t);
+	return reader->user_ns == &init_user_ns && ids_match(reader, t);
 }
 
 /* commoncap's part: nobody looks at more privilege than he has. */
@@ -68,23 +99,24 @@ static bool caps_cover(const struct cred *reader, const struct cred *p)
 /* rcu_read_lock held. */
 static bool may_read(const struct lt_viewer *v, struct task_struct *p)
 {
-	bool dumpable, own = same_thread_group(p, current);
 	const struct cred *cred = __task_cred(p);
 	struct user_namespace *exec_ns;
 	struct lt_creds creds;
+	bool dumpable;
 
 	lt_creds_read(&creds, cred);
-	if (!own && !(ids_match(current_cred(), &creds) && caps_cover(current_cred(), cred)) &&
+	if (!(ids_match(current_cred(), &creds) && caps_cover(current_cred(), cred)) &&
 	    !reader_capable(cred->user_ns, CAP_SYS_PTRACE))
 		return false;
 	if (!(ids_match(v->file->f_cred, &creds) && caps_cover(v->file->f_cred, cred)) &&
 	    !opener_capable(v, cred->user_ns, CAP_SYS_PTRACE))
 		return false;
 
+	smp_rmb();	/* as the kernel has it: commit_creds() makes it not dumpable first */
 	task_lock(p);	/* keeps the mm, and with it the namespace */
 	dumpable = lt_compat_dumpable(p, &exec_ns);
 	if (!dumpable)
-		dumpable = (own || reader_capable(exec_ns, CAP_SYS_PTRACE)) &&
+		dumpable = reader_capable(exec_ns, CAP_SYS_PTRACE) &&
 			   opener_capable(v, exec_ns, CAP_SYS_PTRACE);
 	task_unlock(p);
 	return dumpable;
@@ -97,14 +129,15 @@ static struct task_struct *find(u32 pid, u64 start_ns)
 	return p && p->start_boottime == start_ns ? p : NULL;
 }
 
-/* Whether t is shown to this reader, and by which numbers. */
-bool lt_viewer_sees(const struct lt_viewer *v, const struct lt_task *t, u32 *pid, u32 *tgid)
+/* Whether t is shown to this reader, and as what. */
+bool lt_viewer_sees(const struct lt_viewer *v, const struct lt_task *t, struct lt_sight *sight)
 {
 	struct task_struct *p;
 	bool sees = false;
 
-	*pid = t->pid;
-	*tgid = t->tgid;
+	sight->pid = t->pid;
+	sight->tgid = t->tgid;
+	sight->exec_id = READ_ONCE(t->exec_id);
 	if (v->all)
 		return true;
 	if (t->kind == LT_KIND_EXITED_ALL)
@@ -113,12 +146,13 @@ bool lt_viewer_sees(const struct lt_viewer *v, const struct lt_task *t, u32 *pid
 	rcu_read_lock();
 	p = t->kind == LT_KIND_TASK ? find(t->pid, t->start_ns) : NULL;
 	if (p) {
-		*pid = task_pid_nr_ns(p, v->pid_ns);
-		*tgid = task_tgid_nr_ns(p, v->pid_ns);
-		sees = *pid && may_read(v, p);
+		sight->pid = task_pid_nr_ns(p, v->pid_ns);
+		sight->tgid = task_tgid_nr_ns(p, v->pid_ns);
+		sees = sight->pid && may_read(v, p);
+		sight->exec_id = (u32)READ_ONCE(p->self_exec_id);
 	} else {
 		sees = v->pid_ns == &init_pid_ns && t->creds.dumpable && !t->creds.privileged &&
-		       both_match(v, &t->creds);
+		       was_his(current_cred(), &t->creds) && was_his(v->file->f_cred, &t->creds);
 	}
 	rcu_read_unlock();
 	return sees;

@@ -14,6 +14,12 @@ struct mm_struct;
 struct pid_namespace;
 struct user_namespace;
 
+/* A task as a reader is shown it. */
+struct lt_sight {
+	u32 pid, tgid;		/* in the reader's pid namespace */
+	u32 exec_id;		/* of the program it runs now, or ran last */
+};
+
 /* A reader: the process that reads now, on a descriptor that somebody opened. */
 struct lt_viewer {
 	struct file *file;
@@ -32,8 +38,25 @@ static inline void lt_creds_read(struct lt_creds *c, const struct cred *cred)
 	c->sgid = cred->sgid;
 }
 
+/* The same user and group in every way. */
+static inline bool lt_creds_same_ids(const struct lt_creds *a, const struct lt_creds *b)
+{
+	return uid_eq(a->uid, b->uid) && uid_eq(a->euid, b->euid) && uid_eq(a->suid, b->suid) &&
+	       gid_eq(a->gid, b->gid) && gid_eq(a->egid, b->egid) && gid_eq(a->sgid, b->sgid);
+}
+
+/* Who took a snapshot: read on in it may only who sees what he saw. */
+struct lt_taker {
+	const struct cred *cred;	/* NULL: nobody */
+	struct pid_namespace *pid_ns;
+};
+
+void lt_taker_set(struct lt_taker *taker);
+void lt_taker_clear(struct lt_taker *taker);
+bool lt_taker_is_reader(const struct lt_taker *taker);
+
 void lt_viewer_init(struct lt_viewer *v, struct file *file);
-bool lt_viewer_sees(const struct lt_viewer *v, const struct lt_task *t, u32 *pid, u32 *tgid);
+bool lt_viewer_sees(const struct lt_viewer *v, const struct lt_task *t, struct lt_sight *sight);
 struct mm_struct *lt_viewer_mm(const struct lt_viewer *v, u32 pid, u64 start_ns, u32 exec_id);
 bool lt_viewer_may_reset(const struct lt_viewer *v);
 bool lt_may_resolve(struct file *file);

@@ -92,15 +92,15 @@ int lt_select(struct lt *lt, const struct lt_viewer *v, const struct lt_request 
 	while ((t = lt_lattree_step(&cur))) {
 		if (!(++looked_at % 256))
 			cond_resched();
-		if (empty(t) || !wanted(r, t, now) || !lt_viewer_sees(v, t, &c.pid, &c.tgid))
+		if (empty(t) || !wanted(r, t, now) || !lt_viewer_sees(v, t, &c.as))
 			continue;
-		if (q->n_pids && !listed(r, c.pid, c.tgid))
+		if (q->n_pids && !listed(r, c.as.pid, c.as.tgid))
 			continue;
 		n++;
 		if (by_tree && n > q->limit)
 			continue;
 		c.task = t;
-		c.key = task_key(t, q->sort, c.pid, now);
+		c.key = task_key(t, q->sort, c.as.pid, now);
 		lt_buffer_add(chosen, &c, sizeof(c));
 		if (by_tree && unfiltered && n == q->limit) {
 			n = lt->nr_records - (empty(lt->exited_all) ? 1 : 0);

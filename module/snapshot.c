@@ -235,18 +235,38 @@ static size_t wakers_room(const struct lt_task *t, u32 which)
 	return which == LT_TRACES_NONE ? 0 : READ_ONCE(t->nr_wakers) * sizeof(struct copied_waker);
 }
 
+/*
+ * From which exec on a task was his who sees it now: a program that has done
+ * nothing yet is not in its record, and whether those before it were his is not known.
+ */
+static u32 own_since(u32 own_exec_id, u32 exec_id, const struct lt_sight *now_as)
+{
+	return now_as->exec_id == exec_id ? own_exec_id : now_as->exec_id;
+}
+
 /* Whether the reader may know who this was; then rec has the numbers that he knows him by. */
 static bool sees_waker(struct lt *lt, const struct lt_viewer *v, struct lt_waker_rec *rec)
 {
 	struct lt_shard *shard = lt_shard_of(lt, rec->pid);
+	u32 exec_id = 0, own_exec_id = 0;
+	struct lt_sight now_as;
 	struct lt_task *t;
 
 	if (v->all || rec->kind == LT_WAKER_INTERRUPT)
 		return true;
 	raw_spin_lock_irq(&shard->lock);
 	t = lt_task_find(shard, rec->pid, rec->start_ns);
+	if (t) {
+		exec_id = t->exec_id;
+		own_exec_id = t->own_exec_id;
+	}
 	raw_spin_unlock_irq(&shard->lock);
-	return t && lt_viewer_sees(v, t, &rec->pid, &rec->tgid);
+	if (!t || !lt_viewer_sees(v, t, &now_as) ||
+	    (s32)(rec->exec_id - own_since(own_exec_id, exec_id, &now_as)) < 0)
+		return false;
+	rec->pid = now_as.pid;
+	rec->tgid = now_as.tgid;
+	return true;
 }
 
 static void add_waker(struct lt *lt, struct lt_snapshot *s, const struct lt_viewer *v,
@@ -276,6 +296,43 @@ static int by_blocked(const void *a, const void *b)
 	       x->rec.blocked_ns > y->rec.blocked_ns ? -1 : 0;
 }
 
+static void add_entry(struct lt_entry_rec *to, const struct lt_entry_rec *from)
+{
+	int i;
+
+	to->flags |= from->flags;
+	to->blocked_ns += from->blocked_ns;
+	to->ongoing_ns += from->ongoing_ns;
+	to->max_ns = max(to->max_ns, from->max_ns);
+	to->sleeps += from->sleeps;
+	for (i = 0; i < LT_HIST_BUCKETS; i++)
+		to->hist[i] += from->hist[i];
+}
+
+/* Entries of programs before exec_id become one, [other]. How many there are then. */
+static unsigned int hide_before(u32 exec_id, struct copied *c, unsigned int n)
+{
+	struct copied *other = NULL;
+	unsigned int i, kept = 0;
+
+	for (i = 0; i < n; i++) {
+		if (c[i].trace && (s32)(c[i].rec.exec_id - exec_id) < 0) {
+			c[i].trace = NULL;
+			c[i].rec.exec_id = 0;
+			c[i].rec.n_wakers = 0;
+		}
+		if (!c[i].trace && other) {
+			add_entry(&other->rec, &c[i].rec);
+			continue;
+		}
+		c[kept] = c[i];
+		if (!c[i].trace)
+			other = &c[kept];
+		kept++;
+	}
+	return kept;
+}
+
 /* Copies one task and its entries, as of one moment. to is reused. */
 static int take_one(struct lt *lt, struct lt_snapshot *s, const struct lt_viewer *v,
 		    const struct lt_chosen *c, u32 which, u64 now, struct copies *to)
@@ -285,8 +342,10 @@ static int take_one(struct lt *lt, struct lt_snapshot *s, const struct lt_viewer
 	struct lt_taken taken = { .pid = t->pid, .start_ns = t->start_ns };
 	unsigned int i, j, n;
 	struct copied *copies;
+	struct lt_sight now_as;
+	u32 own_exec_id = 0;
+	unsigned int kept;
 	bool fits;
-	u32 pid, tgid;
 
 	do {
 		to->entries.len = 0;
@@ -298,6 +357,7 @@ static int take_one(struct lt *lt, struct lt_snapshot *s, const struct lt_viewer
 		fits = to->entries.room >= entries_room(t, which) && to->wakers.room >= wakers_room(t, which);
 		if (fits) {
 			copy_task(&taken.rec, t, now);
+			own_exec_id = t->own_exec_id;
 			taken.rec.traces_total = t->nr_entries + !!t->other.sleeps;
 			copy_entries(to, t, which, now);
 		}
@@ -305,12 +365,17 @@ static int take_one(struct lt *lt, struct lt_snapshot *s, const struct lt_viewer
 	} while (!fits);
 
 	/* Asked again behind the copy: it may have become another's program since it was chosen. */
-	if (!lt_viewer_sees(v, t, &pid, &tgid))
+	if (!lt_viewer_sees(v, t, &now_as))
 		return 0;
 	copies = (struct copied *)to->entries.data;
 	n = to->entries.len / sizeof(*copies);
-	taken.rec.pid = c->pid;
-	taken.rec.tgid = c->tgid;
+	if (!v->all) {
+		kept = hide_before(own_since(own_exec_id, taken.rec.exec_id, &now_as), copies, n);
+		taken.rec.traces_total -= n - kept;
+		n = kept;
+	}
+	taken.rec.pid = c->as.pid;
+	taken.rec.tgid = c->as.tgid;
 	taken.rec.first_entry = count(s, LT_SEC_ENTRIES);
 	taken.rec.n_entries = n;
 	sort(copies, n, sizeof(*copies), by_blocked, NULL);

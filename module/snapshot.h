@@ -35,7 +35,7 @@ void lt_snapshot_free(struct lt_snapshot *s);
 /* select.c: a record chosen for a snapshot */
 struct lt_chosen {
 	struct lt_task *task;
-	u32 pid, tgid;		/* in the reader's namespace */
+	struct lt_sight as;
 	u64 key;
 };
 

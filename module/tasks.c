@@ -44,7 +44,7 @@ static void insert(struct lt_shard *shard, struct lt_task *t)
  * Whose p is. It cannot free its credentials while it is here, being current,
  * asleep or under its runqueue's lock.
  */
-void lt_task_read_creds(struct lt_task *t, struct task_struct *p)
+static void read_creds(struct lt_task *t, struct task_struct *p)
 {
 	const struct cred *cred = lt_compat_task_cred(p);
 
@@ -52,6 +52,19 @@ void lt_task_read_creds(struct lt_task *t, struct task_struct *p)
 	t->kthread = p->flags & PF_KTHREAD;
 	lt_creds_read(&t->creds, cred);
 	t->creds.privileged = !cap_isclear(cred->cap_permitted) || cred->user_ns != &init_user_ns;
+}
+
+/* p has other credentials than t says, or runs another program: both, mostly. */
+void lt_task_change_creds(struct lt_task *t, struct task_struct *p, u32 exec_id)
+{
+	struct lt_creds before = t->creds;
+
+	read_creds(t, p);
+	if (t->exec_id == exec_id)
+		return;
+	t->exec_id = exec_id;
+	if (!before.dumpable || before.privileged || !lt_creds_same_ids(&before, &t->creds))
+		t->own_exec_id = exec_id;
 }
 
 void lt_task_init(struct lt_task *t, u8 kind)
@@ -93,7 +106,8 @@ struct lt_task *lt_task_new(struct lt *lt, struct lt_shard *shard, struct task_s
 	/* a task past exit_notify may have been reaped, and its leader freed */
 	t->leader_start_ns = (p->exit_state ? p : p->group_leader)->start_boottime;
 	t->exec_id = (u32)p->self_exec_id;
-	lt_task_read_creds(t, p);
+	t->own_exec_id = t->exec_id;
+	read_creds(t, p);
 	lt_task_refresh(t, p);
 	insert(shard, t);
 	set_bit(pid, lt->known);

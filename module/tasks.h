@@ -54,13 +54,14 @@ static inline void lt_task_mark_dirty(struct lt_shard *shard, struct lt_task *t)
 struct lt_task *lt_task_new(struct lt *lt, struct lt_shard *shard, struct task_struct *p,
 			    u32 pid, enum lt_lost *cause);
 void lt_task_revive(struct lt *lt, struct lt_task *t);
-void lt_task_read_creds(struct lt_task *t, struct task_struct *p);
+void lt_task_change_creds(struct lt_task *t, struct task_struct *p, u32 exec_id);
 
 /*
  * What may change in a task's life. On its way out, without its memory, a task
  * keeps what it was: whose it is and whether it is dumpable go together. t->cred
  * is compared only; should new credentials lie where the old ones lay, readers
- * ask p itself while it lives (security.c).
+ * ask p itself while it lives (security.c). In execve it is neither program:
+ * what it has of the new one comes piece by piece.
  */
 static inline void lt_task_refresh(struct lt_task *t, struct task_struct *p)
 {
@@ -68,13 +69,11 @@ static inline void lt_task_refresh(struct lt_task *t, struct task_struct *p)
 	struct user_namespace *ns;
 
 	memcpy(t->comm, p->comm, LT_COMM_BYTES);
-	if (unlikely(!p->mm))
+	if (unlikely(!p->mm || p->in_execve))
 		return;
+	if (unlikely(t->cred != lt_compat_task_cred(p) || t->exec_id != exec_id))
+		lt_task_change_creds(t, p, exec_id);
 	t->creds.dumpable = lt_compat_dumpable(p, &ns);
-	if (unlikely(t->cred != lt_compat_task_cred(p) || t->exec_id != exec_id)) {
-		t->exec_id = exec_id;
-		lt_task_read_creds(t, p);
-	}
 }
 
 /*

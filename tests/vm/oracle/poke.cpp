@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "poke.h"
+#include "poke_channel.h"
 
 namespace {
 
@@ -18,13 +21,28 @@ queries      sort keys, limits, flags and filters do what module/uapi/lattop.h s
 hold         holds descriptors and reads them all the time; says "held", waits for a line, and
              then expects errors, and that all can be closed
 visible UID GID    as that user, sees the tasks that it could ptrace and no others
+matrix FOLDER      for every pair of opener and reader and every kind of task, what is shown is what
+             the kernel would let them see; FOLDER has lattop-poke, and a copy setuid-poke that is
+             setuid root
+race KIND ATTEMPTS FOLDER    so many reads while tasks change to what a reader must not see;
+             KIND: credentials, setuid-exec, exit, pid-reuse, history, descriptor
 )";
+
+/// What `matrix` has its processes do; their number, for main, where it is one of them.
+std::optional<int> part_of_matrix(std::string_view verb, const char* argument) {
+    if (verb == "host") return poke::host(std::stoi(argument));
+    if (verb == "serve") return poke::serve(std::stoi(argument));
+    if (verb == "sleep") poke::sleep_as(argument);
+    return std::nullopt;
+}
 
 }  // namespace
 
 int main(int argc, char** argv) {
     const std::string_view verb = argc > 1 ? argv[1] : "";
     try {
+        if (argc == 3)
+            if (const auto status = part_of_matrix(verb, argv[2])) return *status;
         poke::Checks checks;
         if (verb == "input")
             poke::input(checks);
@@ -36,6 +54,10 @@ int main(int argc, char** argv) {
             poke::hold(checks);
         else if (verb == "visible" && argc == 4)
             poke::visible(checks, std::stoul(argv[2]), std::stoul(argv[3]));
+        else if (verb == "matrix" && argc == 3)
+            poke::matrix(checks, argv[2]);
+        else if (verb == "race" && argc == 5)
+            poke::race(checks, argv[2], std::stoull(argv[3]), argv[4]);
         else {
             fmt::print(stderr, "{}", usage);
             return 2;

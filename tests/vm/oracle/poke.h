@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <string>
 #include <utility>
 
 #include "lattop.h"
@@ -35,6 +36,8 @@ private:
 class Descriptor {
 public:
     explicit Descriptor(int flags);
+    /// Of a descriptor that came from somewhere, and is closed in the end.
+    static Descriptor of(int fd) { return Descriptor(Held{fd}); }
     Descriptor(const Descriptor&) = delete;
     Descriptor& operator=(const Descriptor&) = delete;
     ~Descriptor();
@@ -46,6 +49,10 @@ public:
     [[nodiscard]] oracle::Snapshot records() const;
 
 private:
+    struct Held {
+        int fd;
+    };
+    explicit Descriptor(Held held) : fd_(held.fd) {}
     int fd_;
 };
 
@@ -57,5 +64,7 @@ void views(Checks& checks);
 void queries(Checks& checks);
 void hold(Checks& checks);
 void visible(Checks& checks, unsigned long uid, unsigned long gid);
+void matrix(Checks& checks, const std::string& folder);
+void race(Checks& checks, const std::string& kind, uint64_t attempts, const std::string& folder);
 
 }  // namespace poke

@@ -37,10 +37,22 @@ int Descriptor::query(const lt_query& query) const {
 }
 
 oracle::Snapshot Descriptor::records() const {
-    std::vector<std::byte> bytes(1 << 24);
-    const ssize_t got = pread(fd_, bytes.data(), bytes.size(), 0);
-    if (got < 0) throw std::runtime_error(fmt::format("pread: {}", std::strerror(errno)));
-    bytes.resize(static_cast<std::size_t>(got));
+    std::vector<std::byte> bytes(1 << 17);
+    std::size_t have = 0;
+    for (uint64_t total = bytes.size(); have < total;) {
+        const ssize_t got =
+            pread(fd_, bytes.data() + have, bytes.size() - have, static_cast<off_t>(have));
+        if (got < 0) throw std::runtime_error(fmt::format("pread: {}", std::strerror(errno)));
+        if (got == 0) break;
+        have += static_cast<std::size_t>(got);
+        if (have >= sizeof(lt_header)) {
+            lt_header header;
+            std::memcpy(&header, bytes.data(), sizeof(header));
+            total = header.total_bytes;
+            if (bytes.size() < total) bytes.resize(total);
+        }
+    }
+    bytes.resize(have);
     return oracle::Snapshot(std::move(bytes));
 }
 

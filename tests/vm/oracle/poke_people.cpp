@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// See poke_people.h.
+#include "poke_people.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <sys/fsuid.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+namespace poke {
+namespace {
+
+void set_capabilities(uint32_t mask) {
+    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+    std::array<__user_cap_data_struct, 2> data{};
+    need(syscall(SYS_capget, &header, data.data()) == 0, "capget");
+    data[0].permitted &= mask;
+    data[0].effective &= mask;
+    data[0].inheritable = 0;
+    need(syscall(SYS_capset, &header, data.data()) == 0, "capset");
+}
+
+void become_a() {
+    become_user(user_a, user_a);
+    set_dumpable(true);
+}
+
+void become_b() {
+    become_user(user_b, user_b);
+    set_dumpable(true);
+}
+
+void become_a_hidden() {
+    become_user(user_a, user_a);
+    set_dumpable(false);
+}
+
+void become_a_of_another_group() {
+    need(setgroups(0, nullptr) == 0, "setgroups");
+    need(setresgid(user_b, user_b, user_b) == 0, "setresgid");
+    need(setresuid(user_a, user_a, user_a) == 0, "setresuid");
+    set_dumpable(true);
+}
+
+void become_a_with_roots_saved_uid() {
+    become_user(user_a, 0);
+    set_dumpable(true);
+}
+
+void become_a_with_a_capability() {
+    need(prctl(PR_SET_KEEPCAPS, 1) == 0, "PR_SET_KEEPCAPS");
+    become_user(user_a, user_a);
+    set_capabilities(1U << CAP_NET_RAW);
+    set_dumpable(true);
+}
+
+void stay_root() {
+    set_dumpable(true);
+}
+
+void hide() {
+    set_dumpable(false);
+}
+
+void give_up_ptrace() {
+    set_capabilities(~(1U << CAP_SYS_PTRACE));
+    set_dumpable(true);
+}
+
+void give_up_all_capabilities() {
+    set_capabilities(0);
+    set_dumpable(true);
+}
+
+/// Root that opens files as user a does; its capabilities are root's.
+void wear_fsuid() {
+    setfsgid(user_a);
+    setfsuid(user_a);
+    set_dumpable(true);
+}
+
+/// In a container that has user ids of its own: the ordinary user there.
+void become_user_inside() {
+    become_user(1000, 1000);
+    set_dumpable(true);
+}
+
+void become_user_inside_hidden() {
+    become_user(1000, 1000);
+    set_dumpable(false);
+}
+
+void write_file(const std::string& path, const std::string& text) {
+    const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    need(fd >= 0, path);
+    need(write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()), path);
+    close(fd);
+}
+
+/// `child` waits in a user namespace without ids: 65,536 of its own for it.
+void map_ids(pid_t child) {
+    const std::string map = fmt::format("0 {} 65536", container_base);
+    write_file(fmt::format("/proc/{}/uid_map", child), map);
+    write_file(fmt::format("/proc/{}/gid_map", child), map);
+}
+
+struct Pipe {
+    std::array<int, 2> ends{-1, -1};
+    Pipe() { need(pipe2(ends.data(), O_CLOEXEC) == 0, "pipe"); }
+    Pipe(const Pipe&) = delete;
+    Pipe& operator=(const Pipe&) = delete;
+    ~Pipe() {
+        close(ends[0]);
+        close(ends[1]);
+    }
+    void wait() const {
+        char byte = 0;
+        need(read(ends[0], &byte, 1) == 1, "the other side of a fork");
+    }
+    void wake() const { need(write(ends[1], "", 1) == 1, "write to a pipe"); }
+};
+
+/// In the child of fork_into: into the namespaces.
+void enter(Space space, const Pipe& unshared, const Pipe& mapped) {
+    if (space == Space::of_root) {
+        need(unshare(CLONE_NEWPID) == 0, "unshare pids");
+    } else if (space == Space::of_user_a) {
+        become_a();
+        need(unshare(CLONE_NEWUSER | CLONE_NEWPID) == 0, "unshare as a user");
+        write_file("/proc/self/setgroups", "deny");
+        write_file("/proc/self/uid_map", fmt::format("0 {} 1", user_a));
+        write_file("/proc/self/gid_map", fmt::format("0 {} 1", user_a));
+    } else {
+        need(unshare(CLONE_NEWUSER | CLONE_NEWPID) == 0, "unshare users and pids");
+        unshared.wake();
+        mapped.wait();
+        become_user(0, 0);
+    }
+}
+
+constexpr std::array all_readers{
+    Person{"root", Space::first, stay_root},
+    Person{"root without CAP_SYS_PTRACE", Space::first, give_up_ptrace},
+    Person{"root without capabilities", Space::first, give_up_all_capabilities},
+    Person{"root with a's fsuid", Space::first, wear_fsuid},
+    Person{"a", Space::first, become_a},
+    Person{"a, not dumpable", Space::first, become_a_hidden},
+    Person{"a of another group", Space::first, become_a_of_another_group},
+    Person{"b", Space::first, become_b},
+    Person{"setuid program of a", Space::first, become_a, true},
+    Person{"root of a's container", Space::of_user_a, stay_root},
+    Person{"root of a container with ids", Space::mapped, stay_root},
+    Person{"user in a container with ids", Space::mapped, become_user_inside},
+    Person{"root in a pid namespace", Space::of_root, stay_root},
+};
+
+constexpr std::array all_sleepers{
+    Person{"root", Space::first, stay_root},
+    Person{"root-hidden", Space::first, hide},
+    Person{"root-nocaps", Space::first, give_up_all_capabilities},
+    Person{"a", Space::first, become_a},
+    Person{"a-hidden", Space::first, become_a_hidden},
+    Person{"a-group", Space::first, become_a_of_another_group},
+    Person{"a-saved-root", Space::first, become_a_with_roots_saved_uid},
+    Person{"a-cap", Space::first, become_a_with_a_capability},
+    Person{"a-setuid", Space::first, become_a, true},
+    Person{"b", Space::first, become_b},
+    Person{"ca-root", Space::of_user_a, stay_root},
+    Person{"cm-root", Space::mapped, stay_root},
+    Person{"cm-user", Space::mapped, become_user_inside},
+    Person{"cm-hidden", Space::mapped, become_user_inside_hidden},
+    Person{"cp-root", Space::of_root, stay_root},
+};
+
+}  // namespace
+
+std::span<const Person> readers() {
+    return all_readers;
+}
+
+std::span<const Person> sleepers() {
+    return all_sleepers;
+}
+
+void need(bool done, const std::string& what) {
+    if (!done) throw std::runtime_error(fmt::format("{}: {}", what, std::strerror(errno)));
+}
+
+void become_user(uid_t id, uid_t saved) {
+    if (setgroups(0, nullptr) != 0) need(errno == EPERM, "setgroups");
+    need(setresgid(id, id, id) == 0, "setresgid");
+    need(setresuid(id, id, saved) == 0, "setresuid");
+}
+
+void set_dumpable(bool dumpable) {
+    need(prctl(PR_SET_DUMPABLE, dumpable ? 1 : 0) == 0, "PR_SET_DUMPABLE");
+}
+
+void run_in(Space space, const std::string& program, const std::string& verb, int fd) {
+    const Pipe unshared, mapped;
+    const pid_t pid = fork();
+    need(pid >= 0, "fork");
+    if (pid != 0) {
+        if (space == Space::mapped) {
+            unshared.wait();
+            map_ids(pid);
+            mapped.wake();
+        }
+        return;
+    }
+    try {
+        if (space != Space::first) {
+            enter(space, unshared, mapped);
+            const pid_t first = fork();
+            need(first >= 0, "fork");
+            if (first != 0) _exit(0);
+        }
+        need(fcntl(fd, F_SETFD, 0) == 0, "F_SETFD");
+        // By exec, as in life: who may look at a program that is not dumpable goes by the namespace
+        // it was begun in
+        execl(program.c_str(), program.c_str(), verb.c_str(), std::to_string(fd).c_str(), nullptr);
+        need(false, program);
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "FAIL {}\n", error.what());
+    }
+    _exit(1);
+}
+
+}  // namespace poke

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// lattop-poke race: tasks become what user a must not see, again and again, while user a reads all
+// the time. An attempt is one read against them. What they did before the change and behind it can
+// be told apart by a name or by where their program lies, so one look says whether something
+// leaked.
+//
+//   credentials  a process of a stops and begins to be dumpable; while it certainly is not, it must
+//                not be shown
+//   setuid-exec  a's public program becomes a secret one by an exec that is setuid root
+//   exit         a's process stops being dumpable, sleeps on as "secret-sleeper", and ends
+//   pid-reuse    a's public process and root's secret one have the same pid by turns
+//   history      root's secret program becomes a's public one: what it did before stays hidden, but
+//                for its name, which is shown until it sleeps again, and is everyone's in /proc
+//   descriptor   root takes snapshots of a descriptor from which a reads on
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "poke.h"
+#include "poke_people.h"
+
+namespace poke {
+namespace {
+
+/// Where test-progs/CMakeLists.txt puts secret-sleeper.
+constexpr uint64_t text_begin = 0x5ec00000, text_end = 0x5f000000;
+constexpr std::string_view secret = "secret-sleeper", public_name = "public-sleeper";
+
+/// What the processes of a race share: there before the first of them is forked.
+struct Shared {
+    std::atomic<bool> ready, stop;
+    std::atomic<uint64_t> state;   // credentials: odd while the target certainly is hidden
+    std::atomic<uint32_t> target;  // credentials: its pid
+    std::atomic<uint64_t> reads;
+    std::atomic<uint64_t> changes;  // to what must not be seen
+    std::atomic<uint64_t> over;     // reads during which the state changed
+    std::atomic<uint64_t> hidden;   // reads that had to show nothing
+    std::atomic<uint64_t> sights;   // of public programs
+    std::atomic<uint64_t> public_frames;
+    std::atomic<uint64_t> leaks;
+};
+
+Shared& shared() {
+    static auto* const memory = static_cast<Shared*>(
+        mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    return *memory;
+}
+
+void nap(int times) {
+    const timespec some{0, 50'000};
+    while (times-- > 0)
+        nanosleep(&some, nullptr);
+}
+
+void leak(const std::string& what) {
+    if (shared().leaks.fetch_add(1) >= 5) return;
+    fmt::print("LEAK {}\n", what);
+    std::fflush(stdout);
+}
+
+/// A snapshot's bytes, in a buffer that is used again: a race is no test of the allocator.
+class FastReader {
+public:
+    explicit FastReader(uint32_t uid) : descriptor_(O_RDONLY) {
+        lt_query query = plain_query();
+        query.uid = uid;
+        query.traces = LT_TRACES_ALL;
+        query.flags = LT_Q_NO_KTHREADS;
+        need(descriptor_.query(query) == 0, "query");
+    }
+
+    void take() {
+        for (;;) {
+            const ssize_t n = pread(descriptor_.fd(), bytes_.data(), bytes_.size(), 0);
+            need(n >= static_cast<ssize_t>(sizeof(lt_header)), "pread");
+            if (header().total_bytes <= static_cast<uint64_t>(n)) return;
+            bytes_.resize(header().total_bytes * 2);
+        }
+    }
+
+    [[nodiscard]] const lt_header& header() const { return *at<lt_header>(0); }
+
+    template <typename T>
+    [[nodiscard]] const T& record(lt_sec section, uint64_t i) const {
+        const lt_section& where = header().section[section];
+        return *at<T>(where.offset + i * where.record_bytes);
+    }
+
+    [[nodiscard]] uint32_t tasks() const { return header().section[LT_SEC_TASKS].count; }
+
+private:
+    template <typename T>
+    [[nodiscard]] const T* at(uint64_t offset) const {
+        return reinterpret_cast<const T*>(bytes_.data() + offset);
+    }
+
+    Descriptor descriptor_;
+    std::vector<std::byte> bytes_ = std::vector<std::byte>(1 << 20);
+};
+
+struct Kind {
+    void (*targets)(uint64_t, const std::string&);
+    uint32_t uid;     ///< whose tasks the reader asks for: fewer to look at are more looks
+    bool names_tell;  ///< a record under the secret name is a leak
+};
+
+std::string_view name_of(const lt_task_rec& task) {
+    return {task.comm, strnlen(task.comm, sizeof(task.comm))};
+}
+
+/// The frames of one entry: none may be secret.
+void inspect_entry(const FastReader& snapshot, const lt_task_rec& task, const lt_entry_rec& entry) {
+    if (entry.trace == LT_TRACE_OTHER) return;
+    const auto& trace = snapshot.record<lt_trace_rec>(LT_SEC_TRACES, entry.trace);
+    for (uint32_t i = 0; i < trace.nr_user; ++i) {
+        const uint64_t pc = snapshot.record<uint64_t>(
+            LT_SEC_FRAMES, uint64_t{trace.first_frame} + trace.nr_kernel + i);
+        if (pc >= text_begin && pc < text_end)
+            leak(fmt::format("frame {:#x} of the secret program, in {} {} (exec {}, entry's {})",
+                             pc, task.pid, name_of(task), task.exec_id, entry.exec_id));
+        else if (name_of(task) == public_name)
+            ++shared().public_frames;
+    }
+}
+
+void inspect(const FastReader& snapshot, const Kind& kind) {
+    for (uint32_t i = 0; i < snapshot.tasks(); ++i) {
+        const auto& task = snapshot.record<lt_task_rec>(LT_SEC_TASKS, i);
+        if (kind.names_tell && name_of(task) == secret)
+            leak(fmt::format("{} {} of user {}, flags {:#x}", task.pid, secret, task.uid,
+                             task.flags));
+        if (name_of(task) == public_name) ++shared().sights;
+        for (uint32_t j = 0; j < task.n_entries; ++j)
+            inspect_entry(
+                snapshot, task,
+                snapshot.record<lt_entry_rec>(LT_SEC_ENTRIES, uint64_t{task.first_entry} + j));
+    }
+}
+
+/// As user a, until told to stop.
+void read_all_the_time(const Kind& kind) {
+    FastReader reader(kind.uid);
+    shared().ready = true;
+    while (!shared().stop) {
+        const uint64_t before = shared().state;
+        reader.take();
+        const uint64_t behind = shared().state;
+        inspect(reader, kind);
+        if (before != behind) ++shared().over;
+        if (before == behind && before % 2 == 1) {
+            ++shared().hidden;
+            for (uint32_t i = 0; i < reader.tasks(); ++i)
+                if (reader.record<lt_task_rec>(LT_SEC_TASKS, i).pid == shared().target)
+                    leak(fmt::format("{} while it was not dumpable", shared().target.load()));
+        }
+        ++shared().reads;
+    }
+}
+
+/// A child that does this, and ends with it.
+pid_t begin(const std::function<void()>& what) {
+    const pid_t pid = fork();
+    need(pid >= 0, "fork");
+    if (pid != 0) return pid;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    try {
+        what();
+        _exit(0);
+    } catch (const std::exception& error) {
+        fmt::print("FAIL {}\n", error.what());
+        std::fflush(stdout);
+    }
+    _exit(1);
+}
+
+void end(pid_t pid, const char* what) {
+    int status = 0;
+    need(waitpid(pid, &status, 0) == pid, "waitpid");
+    if (status != 0) throw std::runtime_error(fmt::format("{} ended with {:#x}", what, status));
+}
+
+void become_a() {
+    become_user(user_a, user_a);
+    set_dumpable(true);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // with other credentials it is forgotten
+}
+
+void set_name(std::string_view name) {
+    prctl(PR_SET_NAME, name.data());
+}
+
+/// Goes on when the reader has read once more.
+void let_read(int times) {
+    const uint64_t until = shared().reads + static_cast<uint64_t>(times);
+    nap(1);  // it is accounted as it is now
+    while (shared().reads < until && !shared().stop)
+        sched_yield();
+}
+
+bool goes_on(uint64_t attempts) {
+    return shared().reads < attempts;
+}
+
+void change_credentials(uint64_t attempts, const std::string&) {
+    become_a();
+    set_name(public_name);
+    shared().target = static_cast<uint32_t>(getpid());
+    for (; goes_on(attempts); ++shared().changes) {
+        let_read(1);
+        set_dumpable(false);
+        ++shared().state;
+        let_read(2);
+        ++shared().state;
+        set_dumpable(true);
+    }
+}
+
+template <typename Child>
+void for_each_life(uint64_t attempts, Child&& child) {
+    for (; goes_on(attempts); ++shared().changes) {
+        const pid_t pid = fork();
+        need(pid >= 0, "fork");
+        if (pid == 0) {
+            child();
+            _exit(0);
+        }
+        end(pid, "one life");
+    }
+}
+
+void run(const std::vector<std::string>& words) {
+    std::vector<char*> arguments;
+    for (const std::string& word : words)
+        arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    execv(arguments[0], arguments.data());
+    _exit(9);
+}
+
+void exec_setuid(uint64_t attempts, const std::string& folder) {
+    become_a();
+    for_each_life(attempts, [&] {
+        run({folder + "/public-sleeper", "3", "-", folder + "/setuid/secret-sleeper", "3"});
+    });
+}
+
+void become_public(uint64_t attempts, const std::string& folder) {
+    for_each_life(attempts, [&] {
+        run({folder + "/secret-sleeper", "3", std::to_string(user_a), folder + "/public-sleeper",
+             "4"});
+    });
+}
+
+void exit_hidden(uint64_t attempts, const std::string&) {
+    become_a();
+    for_each_life(attempts, [] {
+        set_name(public_name);
+        nap(3);
+        set_dumpable(false);
+        set_name(secret);
+        nap(2);
+    });
+}
+
+/// A child with this pid, or any for 0.
+pid_t fork_as(pid_t pid) {
+    clone_args args{};
+    args.exit_signal = SIGCHLD;
+    if (pid != 0) {
+        args.set_tid = reinterpret_cast<uintptr_t>(&pid);
+        args.set_tid_size = 1;
+    }
+    return static_cast<pid_t>(syscall(SYS_clone3, &args, sizeof(args)));
+}
+
+void reuse_pid(uint64_t attempts, const std::string&) {
+    set_dumpable(true);
+    pid_t last = 0;
+    for (uint64_t i = 0; goes_on(attempts); ++i) {
+        pid_t pid = fork_as(last);
+        if (pid < 0 && errno == EEXIST) pid = fork_as(0);
+        need(pid >= 0, "clone3 with set_tid");
+        if (pid == 0) {
+            if (i % 2 == 0) become_a();
+            set_name(i % 2 == 0 ? public_name : secret);
+            nap(3);
+            _exit(0);
+        }
+        last = pid;
+        end(pid, "one life");
+        ++shared().changes;
+    }
+}
+
+void race_for(Checks& checks, uint64_t attempts, const std::string& folder, const Kind& kind) {
+    const pid_t reader = begin([&] {
+        become_a();
+        read_all_the_time(kind);
+    });
+    while (!shared().ready && waitpid(reader, nullptr, WNOHANG) == 0)
+        usleep(10'000);
+    const pid_t target = begin([&] { kind.targets(attempts, folder); });
+    end(target, "the targets");
+    shared().stop = true;
+    end(reader, "the reader");
+    const Shared& s = shared();
+    fmt::print(
+        "{} attempts on {} changes ({} of them over a change, {} on what is hidden), {} sights "
+        "of what may be seen, {} frames of it; {} leaks\n",
+        s.reads.load(), s.changes.load(), s.over.load(), s.hidden.load(), s.sights.load(),
+        s.public_frames.load(), s.leaks.load());
+    checks.expect(s.leaks == 0, "{} leaks", s.leaks.load());
+    checks.expect(s.reads >= attempts && s.changes * 500 > attempts,
+                  "{} changes are too few to race with", s.changes.load());
+    checks.expect(s.sights > s.changes / 4, "what may be seen was seen {} times only",
+                  s.sights.load());
+}
+
+/// By one descriptor root reads from the start, and a what is behind it.
+void race_for_descriptor(Checks& checks, uint64_t attempts) {
+    const Descriptor descriptor(O_RDONLY);
+    lt_query query = plain_query();
+    query.traces = LT_TRACES_ALL;
+    need(descriptor.query(query) == 0, "query");
+    const pid_t other = begin([&] {
+        become_a();
+        std::array<char, 4096> bytes{};
+        shared().ready = true;
+        while (!shared().stop) {
+            const ssize_t n = pread(descriptor.fd(), bytes.data(), bytes.size(), 64);
+            if (n > 0) leak(fmt::format("{} bytes of a snapshot that root took", n));
+            if (n < 0 && errno == EACCES) ++shared().hidden;
+            if (n != 0) ++shared().reads;  // else there is no snapshot at this moment
+        }
+    });
+    while (!shared().ready)
+        usleep(10'000);
+    std::vector<std::byte> bytes(sizeof(lt_header));
+    uint64_t taken = 0;
+    for (; shared().reads < attempts || taken < 5; ++taken)
+        need(pread(descriptor.fd(), bytes.data(), bytes.size(), 0) ==
+                 static_cast<ssize_t>(bytes.size()),
+             "root's pread");
+    shared().stop = true;
+    end(other, "a's reader");
+    fmt::print("{} attempts on {} snapshots, {} of them refused; {} leaks\n", shared().reads.load(),
+               taken, shared().hidden.load(), shared().leaks.load());
+    checks.expect(shared().leaks == 0, "{} leaks", shared().leaks.load());
+    checks.expect(taken >= 5, "{} snapshots are too few to race with", taken);
+}
+
+}  // namespace
+
+void race(Checks& checks, const std::string& kind, uint64_t attempts, const std::string& folder) {
+    static const std::map<std::string, Kind> kinds{
+        {"credentials", {change_credentials, user_a, true}},
+        {"setuid-exec", {exec_setuid, user_a, true}},
+        {"exit", {exit_hidden, user_a, true}},
+        {"pid-reuse", {reuse_pid, LT_UID_ANY, true}},
+        {"history", {become_public, LT_UID_ANY, false}}};
+    std::fflush(stdout);
+    need(&shared() != MAP_FAILED, "mmap");
+    if (kind == "descriptor") return race_for_descriptor(checks, attempts);
+    const auto found = kinds.find(kind);
+    if (found == kinds.end()) throw std::runtime_error("there is no race of the name " + kind);
+    race_for(checks, attempts, folder, found->second);
+}
+
+}  // namespace poke

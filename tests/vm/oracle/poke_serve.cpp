@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The processes of lattop-poke matrix: see poke_channel.h.
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <set>
+#include <sstream>
+
+#include "poke.h"
+#include "poke_channel.h"
+#include "poke_people.h"
+
+namespace poke {
+namespace {
+
+template <typename T>
+std::span<const std::byte> bytes_of(const T& value) {
+    return std::as_bytes(std::span(&value, 1));
+}
+
+std::string own_program(const char* name) {
+    std::array<char, 4096> path{};
+    const ssize_t n = readlink("/proc/self/exe", path.data(), path.size() - 1);
+    need(n > 0, "/proc/self/exe");
+    const std::string self(path.data(), static_cast<std::size_t>(n));
+    return self.substr(0, self.rfind('/') + 1) + name;
+}
+
+using Named = std::set<std::pair<uint32_t, std::string>>;
+
+bool is_sleeper(const std::string& name) {
+    return name.starts_with("i-");
+}
+
+/// pid and name of the sleepers in the text view.
+Named in_text(int fd) {
+    std::string text;
+    std::vector<char> buffer(1 << 16);
+    off_t at = 0;
+    for (ssize_t n; (n = pread(fd, buffer.data(), buffer.size(), at)) > 0; at += n)
+        text.append(buffer.data(), static_cast<std::size_t>(n));
+    Named named;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        if (line.empty() || line[0] < '0' || line[0] > '9') continue;
+        const std::string name = line.substr(line.rfind(' ') + 1);
+        if (is_sleeper(name)) named.emplace(std::stoul(line), name);
+    }
+    return named;
+}
+
+std::vector<std::byte> read_for(int fd) {
+    Reading reading{};
+    std::vector<Seen> seen;
+    Named named;
+    lt_query query = plain_query();
+    const Descriptor descriptor = Descriptor::of(dup(fd));
+    try {
+        reading.error = descriptor.query(query);
+        const auto snapshot = descriptor.records();
+        const uint32_t n = snapshot.count(LT_SEC_TASKS);
+        for (uint32_t i = 0; i < n; ++i) {
+            const lt_task_rec& task = snapshot.task(i);
+            Seen one{task.start_ns, task.pid, task.kind, task.flags, task.uid, {}};
+            std::memcpy(one.comm, task.comm, sizeof(one.comm));
+            if (is_sleeper(one.name())) named.emplace(one.pid, one.name());
+            seen.push_back(one);
+        }
+        reading.matched_is_shown = snapshot.header().tasks_matched == n;
+        query.view = LT_VIEW_TEXT;
+        need(descriptor.query(query) == 0, "the text view");
+        reading.same_as_text = in_text(descriptor.fd()) == named;
+    } catch (const std::exception&) {
+        reading.error = EIO;
+    }
+    std::vector<std::byte> answer(sizeof(reading) + seen.size() * sizeof(Seen));
+    std::memcpy(answer.data(), &reading, sizeof(reading));
+    if (!seen.empty())
+        std::memcpy(answer.data() + sizeof(reading), seen.data(), seen.size() * sizeof(Seen));
+    return answer;
+}
+
+int maps_errno(uint32_t pid) {
+    const int fd = open(fmt::format("/proc/{}/maps", pid).c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return errno;
+    close(fd);
+    return 0;
+}
+
+Uses use(int fd, uint32_t pid) {
+    const auto error_of = [](long result) { return result < 0 ? errno : 0; };
+    lt_misses misses{};
+    lt_teach lesson{};
+    lt_regs registers{};
+    misses.size = sizeof(misses);
+    misses.event_fd = -1;
+    lesson.size = sizeof(lesson);
+    registers.size = sizeof(registers);
+    registers.pid = pid;
+    Uses uses{};
+    uses.misses = error_of(ioctl(fd, LT_IOC_MISSES, &misses));
+    uses.teach = error_of(ioctl(fd, LT_IOC_TEACH, &lesson));
+    uses.registers = error_of(ioctl(fd, LT_IOC_REGS, &registers));
+    // Who may gets ENOENT, and nothing changes
+    constexpr std::string_view command = "filter cgroup=/there/is/no/such";
+    uses.write = error_of(write(fd, command.data(), command.size()));
+    return uses;
+}
+
+void answer(const Channel& channel, const Request& request, int fd) {
+    switch (request.verb) {
+        case Verb::open: {
+            const int opened = open(LT_PROC_PATH, static_cast<int>(request.number) | O_CLOEXEC);
+            const int32_t error = opened < 0 ? errno : 0;
+            channel.send(bytes_of(error), opened);
+            if (opened >= 0) close(opened);
+            break;
+        }
+        case Verb::may_read: {
+            std::vector<int32_t> errors;
+            for (uint32_t i = 0; i < request.n_pids; ++i)
+                errors.push_back(maps_errno(request.pids[i]));
+            channel.send(std::as_bytes(std::span(errors)));
+            break;
+        }
+        case Verb::read: channel.send(read_for(fd)); break;
+        case Verb::use: channel.send(bytes_of(use(fd, request.pids[0]))); break;
+        default: throw std::runtime_error("a reader was asked for what a host does");
+    }
+}
+
+/// The child of a host that is to be this person. What it runs is told by `verb`.
+pid_t be(const Person& person, const std::string& verb, const std::string& argument) {
+    const pid_t pid = fork();
+    need(pid >= 0, "fork");
+    if (pid != 0) return pid;
+    try {
+        person.become();
+        if (person.by_setuid) {
+            const std::string program = own_program("setuid-poke");
+            execl(program.c_str(), program.c_str(), verb.c_str(), argument.c_str(), nullptr);
+            need(false, program);
+        }
+        if (verb == "sleep") sleep_as(argument);
+        _exit(serve(std::stoi(argument)));
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "FAIL {}: {}\n", person.name, error.what());
+    }
+    _exit(1);
+}
+
+template <typename Do>
+int loop(int fd, Do&& perform) {
+    const Channel channel(fd);
+    std::vector<std::byte> bytes;
+    for (int passed = -1; channel.receive(bytes, passed);) {
+        Request request;
+        need(bytes.size() == sizeof(request), "a request");
+        std::memcpy(&request, bytes.data(), sizeof(request));
+        perform(channel, request, passed);
+        if (passed >= 0) close(passed);
+    }
+    return 0;
+}
+
+}  // namespace
+
+int serve(int fd) {
+    return loop(fd, answer);
+}
+
+void sleep_as(const std::string& name) {
+    prctl(PR_SET_NAME, name.c_str());
+    for (;;)
+        pause();
+}
+
+int host(int fd) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    std::vector<pid_t> asleep;
+    return loop(fd, [&](const Channel& channel, const Request& request, int passed) {
+        const int32_t done = 0;
+        if (request.verb == Verb::spawn_reader) {
+            need(fcntl(passed, F_SETFD, 0) == 0, "F_SETFD");
+            be(readers()[request.number], "serve", std::to_string(passed));
+        } else if (request.verb == Verb::spawn_sleeper) {
+            const Person& person = sleepers()[request.number];
+            asleep.push_back(be(person, "sleep", fmt::format("i-{}", person.name)));
+        } else {
+            for (const pid_t pid : asleep)
+                waitpid(pid, nullptr, 0);
+        }
+        channel.send(bytes_of(done));
+    });
+}
+
+}  // namespace poke
