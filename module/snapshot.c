@@ -340,11 +340,10 @@ static int take_one(struct lt *lt, struct lt_snapshot *s, const struct lt_viewer
 	struct lt_task *t = c->task;
 	struct lt_shard *shard = lt_shard_of(lt, t->pid);
 	struct lt_taken taken = { .pid = t->pid, .start_ns = t->start_ns };
-	unsigned int i, j, n;
+	unsigned int i, j, n, kept;
 	struct copied *copies;
 	struct lt_sight now_as;
 	u32 own_exec_id = 0;
-	unsigned int kept;
 	bool fits;
 
 	do {
