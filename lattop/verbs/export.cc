@@ -85,36 +85,38 @@ constexpr auto kFormats = std::to_array<Format>({
     {"json", json},
 });
 
+std::vector<std::string> format_names() {
+    std::vector<std::string> names;
+    for (const Format& format : kFormats)
+        names.emplace_back(format.name);
+    return names;
+}
+
 const Format& find_format(const std::string& name) {
     const auto* found = std::ranges::find(kFormats, name, &Format::name);
     if (found != kFormats.end()) return *found;
-    std::string names;
-    for (const Format& format : kFormats)
-        names += (names.empty() ? "" : ", ") + std::string(format.name);
-    throw UsageError(
-        fmt::format("--format {}: {}", name.empty() ? "is needed" : name,
-                    (name.empty() ? "give one of " : "there is none such; there are ") + names),
-        "see lattop export --help");
+    throw UsageError(fmt::format("--format {}: {}{}", name.empty() ? "is needed" : name,
+                                 name.empty() ? "give one of " : "there is none such; there are ",
+                                 fmt::join(format_names(), ", ")),
+                     "see lattop export --help");
 }
 
 }  // namespace
 
-int export_command(Arguments::List arguments) {
+int export_command(Arguments& arguments) {
     std::string input;
     std::string format_name;
     std::string output;
     std::string duration;
     Selection selection;
-    Arguments parser("export", "Where tasks blocked, in the formats of other tools.");
-    parser.positional("FILE", input, "a recording, or the word live for this machine");
-    parser.text("-f,--format", "FORMAT", format_name,
-                "folded, flamegraph (one HTML file), speedscope, pprof, perfetto, csv or json "
-                "(needed)");
-    parser.text("-o,--output", "FILE", output, "where to (default: standard output)");
-    parser.text("--duration", "SECS", duration,
-                "with live: the next so many seconds (default: since load or reset)");
-    parser.selection(selection);
-    if (!parser.parse(arguments)) return 0;
+    arguments.positional("FILE", input, "a recording, or the word live for this machine", {"live"});
+    arguments.text("-f,--format", "FORMAT", format_name,
+                   "for which tool (needed; flamegraph is one HTML file)", format_names());
+    arguments.text("-o,--output", "FILE", output, "where to (default: standard output)");
+    arguments.text("--duration", "SECS", duration,
+                   "with live: the next so many seconds (default: since load or reset)");
+    arguments.selection(selection);
+    if (!arguments.parse()) return 0;
     const Format& format = find_format(format_name);
     const bool live = input == "live";
     if (!live && !duration.empty())
