@@ -19,7 +19,7 @@ release := $(shell uname -r)
 .DEFAULT_GOAL := all
 # Steps inside a target run in order, and each uses every core
 .NOTPARALLEL:
-.PHONY: all build run test unit sanitizers test-all check bench fuzz load unload install uninstall vm lint format clean help
+.PHONY: all build browser run test unit sanitizers test-all check bench fuzz load unload install uninstall vm lint format clean help
 
 all: build ## build lattop, and the module when this kernel's headers are here
 	@if [ -e /lib/modules/$(release)/build/Makefile ]; then packaging/module build; \
@@ -35,9 +35,10 @@ build/%/build.ninja: CMakeLists.txt CMakePresets.json
 run: ## install what is missing, build, open lattop: here, or in a guest
 	@packaging/run
 
-test: unit sanitizers ## unit tests, sanitizers, the screen in tmux, the guest suite on 6.1
+test: unit sanitizers ## unit tests, sanitizers, the screen in tmux, exports in other readers, the guest suite on 6.1
 	@packaging/setup vm test
 	@ctest --preset term
+	@ctest --preset formats
 	@tests/vm/suite --jobs $(JOBS) $(SUITEFLAGS) --case '$(CASES)' $(KERNEL)
 
 unit: build ## unit tests
@@ -50,6 +51,10 @@ sanitizers: build/asan/build.ninja build/tsan/build.ninja ## unit tests under th
 test-all: build ## the guest suite on every kernel of tests/vm/kernels (KERNELS='...', CASES='...' for some)
 	@packaging/setup vm test
 	@tests/vm/suite --jobs $(JOBS) $(SUITEFLAGS) --case '$(CASES)' $(KERNELS)
+
+browser: build ## exports opened in Chromium, searched and clicked; pictures in build/browser (RECORDING=FILE for one of yours)
+	@packaging/setup browser
+	@node tests/formats/browser.mjs build/readers build/dev/bin/lattop build/dev/tests/term/write_records build/browser $(RECORDING)
 
 check: unit ## build, unit tests, quick lint: under a minute
 	@packaging/setup vm lint

@@ -7,16 +7,15 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
-#include <cstdio>
-#include <cstring>
-#include <span>
 #include <string_view>
 
 #include "lattop/daemon.h"
+#include "lattop/options.h"
+#include "lattop/output.h"
 #include "lattop/source/error.h"
 #include "lattop/stack_command.h"
+#include "lattop/verbs/completion.h"
 #include "lattop/verbs/diff.h"
 #include "lattop/verbs/doctor.h"
 #include "lattop/verbs/export.h"
@@ -28,87 +27,88 @@
 namespace lattop {
 namespace {
 
-using ArgumentList = std::span<const char* const>;
-
-constexpr const char* kDaemonUsage =
-    "Usage: lattop daemon [--once] [--verbose]\n"
-    "Teaches the module how to walk user stacks; runs until SIGINT or SIGTERM. Needs root.\n"
-    "  --once     end when nothing has been missed for a second\n"
-    "  --verbose  say each second what was done\n";
-
-constexpr const char* kStackUsage =
-    "Usage: lattop stack PID|TID\n"
-    "Prints the user stack of every blocked thread of a process, or of one thread, now.\n"
-    "Stops nothing and needs no module; as root with the module loaded it also finds callers by "
-    "bp.\n";
-
-bool wants_help(std::string_view argument) {
-    return argument == "-h" || argument == "--help";
-}
-
-int daemon_command(ArgumentList arguments) {
+int daemon_command(Arguments& arguments) {
     DaemonOptions options;
-    for (const std::string_view argument : arguments) {
-        if (wants_help(argument)) {
-            std::fputs(kDaemonUsage, stdout);
-            return 0;
-        }
-        if (argument == "--once")
-            options.once = true;
-        else if (argument == "--verbose")
-            options.verbose = true;
-        else
-            throw UsageError(fmt::format("lattop daemon: '{}' is no option of it", argument),
-                             "see lattop daemon --help");
-    }
-    run_daemon(options);
+    arguments.flag("--once", options.once, "end when nothing has been missed for a second");
+    arguments.flag("--verbose", options.verbose, "say each second what was done");
+    arguments.footer("Runs until SIGINT or SIGTERM. Needs root.");
+    if (arguments.parse()) run_daemon(options);
     return 0;
 }
 
-std::uint32_t parse_pid(std::string_view text) {
-    std::uint32_t pid = 0;
-    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), pid);
-    if (error != std::errc{} || stop != text.data() + text.size() || pid == 0)
-        throw UsageError(fmt::format("lattop stack: '{}' is no pid", text),
-                         "see lattop stack --help");
-    return pid;
+int stack_command(Arguments& arguments) {
+    constexpr std::uint64_t kMaxPid = 1U << 22;  // PID_MAX_LIMIT
+    std::string pid;
+    arguments.positional("PID", pid, "a process, or one of its threads alone");
+    arguments.footer(
+        "Stops nothing and needs no module; as root with the module loaded it also finds callers "
+        "by bp.");
+    if (arguments.parse())
+        run_stack(static_cast<std::uint32_t>(parse_number(pid, "lattop stack", 1, kMaxPid)));
+    return 0;
 }
 
-int stack_command(ArgumentList arguments) {
-    if (arguments.size() != 1)
-        throw UsageError("lattop stack: one pid or tid is needed", "see lattop stack --help");
-    if (wants_help(arguments.front())) {
-        std::fputs(kStackUsage, stdout);
-        return 0;
-    }
-    run_stack(parse_pid(arguments.front()));
+int completion_command(Arguments& arguments) {
+    std::string shell;
+    arguments.positional("SHELL", shell, "bash, zsh or fish", {"bash", "zsh", "fish"});
+    arguments.footer("make install puts them where these shells look for them.");
+    if (!arguments.parse()) return 0;
+    write_output(completion_script(shell, command_tables()));
     return 0;
 }
 
 struct Command {
     std::string_view name;
-    int (*run)(ArgumentList arguments);
+    int (*run)(Arguments& arguments);
+    std::string_view summary;
 };
 
 constexpr auto kCommands = std::to_array<Command>({
-    {"daemon", daemon_command},
-    {"diff", diff_command},
-    {"doctor", doctor_command},
-    {"export", export_command},
-    {"record", record_command},
-    {"replay", replay_command},
-    {"report", report_command},
-    {"run", run_command_verb},
-    {"stack", stack_command},
+    {"completion", completion_command, "Prints what a shell completes lattop's command line by."},
+    {"daemon", daemon_command, "Teaches the module whole user stacks, and nothing else."},
+    {"diff", diff_command, "What blocked longer in recording AFTER than in BEFORE, by stack."},
+    {"doctor", doctor_command, "Says why something of lattop does not work here, and what to do."},
+    {"export", export_command, "Where tasks blocked, in the formats of other tools."},
+    {"record", record_command, "Records all tasks, or some, for replay, report, export and diff."},
+    {"replay", replay_command, "The live table over a recording, with time travel."},
+    {"report", report_command, "A whole recording as text: where its tasks blocked."},
+    {"run", run_command_verb, "Runs a command and says where it and all that it forks blocked."},
+    {"stack", stack_command, "The user stack of every blocked thread of a process, now."},
 });
 
 }  // namespace
 
-std::optional<int> run_command(int argc, const char* const* argv) {
-    if (argc < 2) return std::nullopt;
-    const auto* command = std::ranges::find(kCommands, std::string_view(argv[1]), &Command::name);
+std::optional<int> run_command(Arguments::List arguments) {
+    if (arguments.empty()) return std::nullopt;
+    const auto* command =
+        std::ranges::find(kCommands, std::string_view(arguments.front()), &Command::name);
     if (command == kCommands.end()) return std::nullopt;
-    return command->run(ArgumentList(argv + 2, static_cast<std::size_t>(argc - 2)));
+    Arguments own(command->name, command->summary, arguments.subspan(1));
+    return command->run(own);
+}
+
+std::string commands_help() {
+    std::string text =
+        "Without -b or --json, lattop opens a live table; h or F1 there lists its keys.\n"
+        "Commands, each with a --help:\n";
+    for (const Command& command : kCommands)
+        text += fmt::format("  {:<11} {}\n", command.name, command.summary);
+    return text +
+           "Exit status: 0 done, 1 failed, 2 wrong usage, 3 the module is not loaded or not "
+           "usable.\nlattop(8) says more.";
+}
+
+std::vector<CommandTable> command_tables() {
+    std::vector<CommandTable> tables;
+    const auto add = [&](std::string_view name, std::string_view summary, const auto& declare) {
+        Arguments arguments(name, summary);
+        declare(arguments);
+        tables.push_back({name, summary, {arguments.table().begin(), arguments.table().end()}});
+    };
+    add("", kSummary, parse_command_line);
+    for (const Command& command : kCommands)
+        add(command.name, command.summary, command.run);
+    return tables;
 }
 
 }  // namespace lattop

@@ -14,9 +14,11 @@
 namespace lattop {
 namespace {
 
-int main_checked(int argc, const char* const* argv) {
-    if (const auto status = run_command(argc, argv)) return *status;
-    const CommandLine line = parse_command_line(argc, argv);
+int main_checked(Arguments::List list) {
+    if (const auto status = run_command(list)) return *status;
+    Arguments arguments("", kSummary, list);
+    arguments.footer(commands_help());
+    const CommandLine line = parse_command_line(arguments);
     if (line.print)
         write_output(*line.print);
     else
@@ -37,7 +39,8 @@ int main(int argc, char** argv) {
     std::setlocale(LC_ALL, "");
     std::signal(SIGPIPE, SIG_IGN);
     try {
-        return lattop::main_checked(argc, argv);
+        return lattop::main_checked(lattop::Arguments::List(argv, static_cast<std::size_t>(argc))
+                                        .subspan(argc > 0 ? 1 : 0));
     } catch (const lattop::Error& error) {
         return lattop::report(error.what(), error.hint(), error.code());
     } catch (const std::exception& error) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lattop/model/columns.h"
+#include "lattop/verbs/arguments.h"
 
 namespace lattop {
 
@@ -37,8 +38,9 @@ struct CommandLine {
     std::optional<std::string> print;
 };
 
-/// Throws UsageError, saying what is wrong and what would be right.
-CommandLine parse_command_line(int argc, const char* const* argv);
+/// Of `arguments`, those of lattop itself. Throws UsageError, saying what is
+/// wrong and what would be right.
+CommandLine parse_command_line(Arguments& arguments);
 
 /// "2", "0.5": seconds, between kMinDelay and kMaxDelay. Throws UsageError.
 std::chrono::milliseconds parse_delay(const std::string& text);
@@ -56,5 +58,8 @@ std::uint32_t parse_limit(const std::string& text, const char* option);
 
 /// As -s takes it. Throws UsageError.
 Column parse_sort(const std::string& name);
+
+/// What -s takes.
+std::vector<std::string> sort_columns();
 
 }  // namespace lattop

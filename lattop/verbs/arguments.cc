@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// See arguments.h.
+// See arguments.h. CLI11 splits and documents; values are checked by those who
+// declared them, so that each message says what would have been right.
 #include "lattop/verbs/arguments.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -30,64 +32,117 @@ Query Selection::query() const {
 struct Arguments::Parser {
     CLI::App app;
     std::string verb;
+    std::string usage;  ///< of the command behind "--"
+    std::optional<List> list;
     std::vector<std::string> pids;
-    Selection* selection = nullptr;
+    std::vector<std::uint32_t>* pids_to = nullptr;
+    std::vector<std::string>* command_to = nullptr;
+    std::vector<Argument> table{{Argument::Kind::Flag, {"-h", "--help"}, "", "print this", {}}};
 };
 
-Arguments::Arguments(std::string_view verb, std::string_view summary)
+Arguments::Arguments(std::string_view verb, std::string_view summary, std::optional<List> list)
     : parser_(std::make_unique<Parser>()) {
-    parser_->verb = "lattop " + std::string(verb);
+    parser_->verb = verb.empty() ? "lattop" : "lattop " + std::string(verb);
+    parser_->list = list;
     parser_->app.description(std::string(summary));
     parser_->app.name(parser_->verb);
+    parser_->app.set_help_flag("-h,--help", "print this");
 }
 
 Arguments::~Arguments() = default;
 
 void Arguments::flag(const char* names, bool& to, const char* help) {
     parser_->app.add_flag(names, to, help);
+    parser_->table.push_back({Argument::Kind::Flag, CLI::detail::split(names, ','), "", help, {}});
 }
 
-void Arguments::text(const char* names, const char* type, std::string& to, const char* help) {
-    parser_->app.add_option(names, to, help)->type_name(type);
+void Arguments::text(const char* names, const char* type, std::string& to, const char* help,
+                     std::vector<std::string> choices) {
+    const std::string listed =
+        choices.empty() ? help : fmt::format("{}: {}", help, fmt::join(choices, ", "));
+    parser_->app.add_option(names, to, listed)->type_name(type);
+    parser_->table.push_back(
+        {Argument::Kind::Value, CLI::detail::split(names, ','), type, help, std::move(choices)});
 }
 
-void Arguments::positional(const char* name, std::string& to, const char* help) {
+void Arguments::positional(const char* name, std::string& to, const char* help,
+                           std::vector<std::string> choices) {
     parser_->app.add_option(name, to, help)->required()->type_name("");
+    parser_->table.push_back({Argument::Kind::Positional, {name}, name, help, std::move(choices)});
+}
+
+void Arguments::pids(std::vector<std::uint32_t>& to) {
+    constexpr const char* kHelp = "only these processes or threads; may be repeated";
+    parser_->pids_to = &to;
+    parser_->app.add_option("-p,--pid", parser_->pids, kHelp)
+        ->type_name("PID[,PID...]")
+        ->allow_extra_args(false);
+    parser_->table.push_back({Argument::Kind::Value, {"-p", "--pid"}, "PID", kHelp, {}});
 }
 
 void Arguments::selection(Selection& to) {
-    parser_->selection = &to;
-    parser_->app
-        .add_option("-p,--pid", parser_->pids, "only these processes or threads; may be repeated")
-        ->type_name("PID[,PID...]")
-        ->allow_extra_args(false);
-    parser_->app.add_flag("-k,--no-kernel-threads", to.hide_kernel_threads,
-                          "leave kernel threads out");
+    pids(to.pids);
+    flag("-k,--no-kernel-threads", to.hide_kernel_threads, "leave kernel threads out");
 }
 
-bool Arguments::parse(List arguments) {
+void Arguments::command(std::vector<std::string>& to, const char* help) {
+    parser_->command_to = &to;
+    parser_->usage = fmt::format("-- COMMAND [ARGUMENT...]  {}", help);
+    parser_->app.footer(parser_->usage);
+    parser_->table.push_back({Argument::Kind::Command, {"COMMAND"}, "COMMAND", help, {}});
+}
+
+void Arguments::version(std::string text) {
+    parser_->app.set_version_flag("-V,--version", std::move(text), "print the version");
+    parser_->table.push_back(
+        {Argument::Kind::Flag, {"-V", "--version"}, "", "print the version", {}});
+}
+
+void Arguments::footer(std::string text) {
+    parser_->app.footer(std::move(text));
+}
+
+bool Arguments::parse(std::string& print) {
+    if (!parser_->list) return false;
+    List list = *parser_->list;
+    if (parser_->command_to != nullptr) {
+        const auto dashes = std::ranges::find_if(
+            list, [](const char* argument) { return std::strcmp(argument, "--") == 0; });
+        if (dashes != list.end()) {
+            parser_->command_to->assign(dashes + 1, list.end());
+            if (parser_->command_to->empty())
+                throw UsageError(parser_->verb + ": no command stands behind --",
+                                 fmt::format("see {} --help", parser_->verb));
+            list = list.first(static_cast<std::size_t>(dashes - list.begin()));
+        }
+    }
     // CLI11 takes them last one first.
-    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+    std::vector<std::string> reversed(list.rbegin(), list.rend());
     try {
         parser_->app.parse(std::move(reversed));
     } catch (const CLI::CallForHelp&) {
-        write_output(parser_->app.help());
+        print = parser_->app.help();
+        return false;
+    } catch (const CLI::CallForVersion& version) {
+        print = std::string(version.what()) + "\n";
         return false;
     } catch (const CLI::ParseError& error) {
         throw UsageError(fmt::format("{}: {}", parser_->verb, error.what()),
                          fmt::format("see {} --help", parser_->verb));
     }
-    if (parser_->selection != nullptr) parser_->selection->pids = parse_pids(parser_->pids);
+    if (parser_->pids_to != nullptr) *parser_->pids_to = parse_pids(parser_->pids);
     return true;
 }
 
-std::optional<std::vector<std::string>> take_command(Arguments::List& arguments) {
-    const auto dashes = std::ranges::find_if(
-        arguments, [](const char* argument) { return std::strcmp(argument, "--") == 0; });
-    if (dashes == arguments.end()) return std::nullopt;
-    std::vector<std::string> command(dashes + 1, arguments.end());
-    arguments = arguments.first(static_cast<std::size_t>(dashes - arguments.begin()));
-    return command;
+bool Arguments::parse() {
+    std::string print;
+    const bool go_on = parse(print);
+    if (!print.empty()) write_output(print);
+    return go_on;
+}
+
+std::span<const Argument> Arguments::table() const {
+    return parser_->table;
 }
 
 std::chrono::milliseconds parse_duration(const std::string& text, const char* option) {

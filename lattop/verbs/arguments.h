@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The command line of a verb: what it takes, its --help, and the filters that
-// mean the same in every verb. Each verb declares its own and parses once.
+// The command line of a verb, or of lattop itself: what it takes, its --help,
+// and the filters that mean the same in every verb. Each declares its own and
+// parses once. What was declared is a table, which completions are made from.
 #pragma once
 
 #include <chrono>
@@ -26,32 +27,56 @@ struct Selection {
     [[nodiscard]] Query query() const;
 };
 
+/// One line of the table.
+struct Argument {
+    enum class Kind { Flag, Value, Positional, Command };
+    Kind kind = Kind::Flag;
+    std::vector<std::string> names;    ///< "-p", "--pid"; of others the one in --help
+    std::string type;                  ///< "FILE", "PID", "N", ...; "" of flags
+    std::string help;                  ///< a line
+    std::vector<std::string> choices;  ///< words that may stand there
+};
+
 class Arguments {
 public:
     using List = std::span<const char* const>;
 
-    /// `verb` as typed, `summary` for its --help.
-    Arguments(std::string_view verb, std::string_view summary);
+    /// `verb` as typed, "" for lattop itself; `summary` for its --help.
+    /// Without a list to parse it is there for its table: parse() is false.
+    Arguments(std::string_view verb, std::string_view summary,
+              std::optional<List> list = std::nullopt);
     ~Arguments();
     Arguments(const Arguments&) = delete;
     Arguments& operator=(const Arguments&) = delete;
 
     void flag(const char* names, bool& to, const char* help);
-    void text(const char* names, const char* type, std::string& to, const char* help);
-    void positional(const char* name, std::string& to, const char* help);
+    /// Choices are named by --help; a word that is none is the caller's to refuse.
+    void text(const char* names, const char* type, std::string& to, const char* help,
+              std::vector<std::string> choices = {});
+    void positional(const char* name, std::string& to, const char* help,
+                    std::vector<std::string> choices = {});
+    /// -p alone, and both filters.
+    void pids(std::vector<std::uint32_t>& to);
     void selection(Selection& to);
+    /// What stands behind the first "--": a command to run.
+    void command(std::vector<std::string>& to, const char* help);
+    /// -V, and what --help ends with.
+    void version(std::string text);
+    void footer(std::string text);
 
-    /// False where --help was asked for, and printed. Throws UsageError.
-    [[nodiscard]] bool parse(List arguments);
+    /// False where there is nothing to do: --help or --version was asked for,
+    /// and printed, or the table alone is wanted. Throws UsageError.
+    [[nodiscard]] bool parse();
+
+    /// The same, with the text that parse() would print.
+    [[nodiscard]] bool parse(std::string& print);
+
+    [[nodiscard]] std::span<const Argument> table() const;
 
 private:
     struct Parser;
     std::unique_ptr<Parser> parser_;
 };
-
-/// What stands behind the first "--", a command to run; the rest is left in
-/// `arguments`. Nothing where there is no "--".
-std::optional<std::vector<std::string>> take_command(Arguments::List& arguments);
 
 /// "10", "0.5": seconds above 0, up to 31 days. Throws UsageError, naming `option`.
 std::chrono::milliseconds parse_duration(const std::string& text, const char* option);

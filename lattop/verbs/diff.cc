@@ -98,17 +98,16 @@ std::string diff_text(const std::vector<StackChange>& changes, std::size_t limit
            part("Faster: blocked less, a second", faster);
 }
 
-int diff_command(Arguments::List arguments) {
+int diff_command(Arguments& arguments) {
     std::string before_file;
     std::string after_file;
     std::string limit;
     Selection selection;
-    Arguments parser("diff", "What blocked longer in recording AFTER than in BEFORE, by stack.");
-    parser.positional("BEFORE", before_file, "what lattop record made");
-    parser.positional("AFTER", after_file, "the same, later");
-    parser.text("--stacks", "N", limit, "at most N stacks each way, 0 for all (default 10)");
-    parser.selection(selection);
-    if (!parser.parse(arguments)) return 0;
+    arguments.positional("BEFORE", before_file, "what lattop record made");
+    arguments.positional("AFTER", after_file, "the same, later");
+    arguments.text("--stacks", "N", limit, "at most N stacks each way, 0 for all (default 10)");
+    arguments.selection(selection);
+    if (!arguments.parse()) return 0;
     constexpr std::uint32_t kDefault = 10;
     const std::uint32_t stacks = limit.empty() ? kDefault : parse_limit(limit, "--stacks");
     const Profile before = Profile::recorded(before_file, selection);

@@ -29,6 +29,6 @@ std::vector<StackChange> diff_stacks(const std::vector<MergedStack>& before, dou
 std::string diff_text(const std::vector<StackChange>& changes, std::size_t limit, Charset charset);
 
 /// The verb. Its exit status.
-int diff_command(Arguments::List arguments);
+int diff_command(Arguments& arguments);
 
 }  // namespace lattop

@@ -222,9 +222,8 @@ std::string findings_text(const std::vector<Finding>& findings) {
     return text;
 }
 
-int doctor_command(Arguments::List arguments) {
-    Arguments parser("doctor", "Says why something of lattop does not work here, and what to do.");
-    if (!parser.parse(arguments)) return 0;
+int doctor_command(Arguments& arguments) {
+    if (!arguments.parse()) return 0;
     const Machine machine{"",
                           [] {
                               Query query;

@@ -39,6 +39,6 @@ std::vector<Finding> examine(const Machine& machine);
 std::string findings_text(const std::vector<Finding>& findings);
 
 /// The verb: 0 where there is no problem, else 1.
-int doctor_command(Arguments::List arguments);
+int doctor_command(Arguments& arguments);
 
 }  // namespace lattop

@@ -9,8 +9,11 @@
 #include <array>
 
 #include "lattop/export/json.h"
+#include "lattop/export/perfetto.h"
 #include "lattop/export/stacks.h"
 #include "lattop/output.h"
+#include "lattop/reasons/load.h"
+#include "lattop/recording/recording_source.h"
 #include "lattop/source/error.h"
 #include "lattop/verbs/profile.h"
 #include "lattop/write_file.h"
@@ -50,9 +53,26 @@ std::string json(Profile& profile) {
                         profile.realtime_ns, {});
 }
 
+/// A timeline, made of every snapshot and not of their sum.
+std::string perfetto(const std::string& input, const Selection& selection) {
+    recording::RecordingSource source(recording::open_recording(input));
+    recording::Reader& reader = source.reader();
+    if (!reader.damage().empty()) complain(reader.damage());
+    Reasons reasons(load_user_reasons());
+    PerfettoTrace trace(reader.names(), reasons);
+    while (source.more())
+        trace.add(source.take(selection.query(), Moment::Next));
+    if (!trace.has_interval())
+        throw Error(input + " has one snapshot, and so no interval to draw",
+                    "record for longer, or with a smaller -d");
+    const auto host = reader.info().find("host");
+    return trace.text(host == reader.info().end() ? "" : host->second);
+}
+
 struct Format {
     std::string_view name;
-    std::string (*make)(Profile& profile);
+    std::string (*make)(Profile& profile);  ///< of the sum of all snapshots, or
+    std::string (*make_of_each)(const std::string& input, const Selection& selection) = nullptr;
 };
 
 constexpr auto kFormats = std::to_array<Format>({
@@ -60,39 +80,43 @@ constexpr auto kFormats = std::to_array<Format>({
     {"flamegraph", flamegraph},
     {"speedscope", speedscope},
     {"pprof", pprof},
+    {"perfetto", nullptr, perfetto},
     {"csv", csv},
     {"json", json},
 });
 
+std::vector<std::string> format_names() {
+    std::vector<std::string> names;
+    for (const Format& format : kFormats)
+        names.emplace_back(format.name);
+    return names;
+}
+
 const Format& find_format(const std::string& name) {
     const auto* found = std::ranges::find(kFormats, name, &Format::name);
     if (found != kFormats.end()) return *found;
-    std::string names;
-    for (const Format& format : kFormats)
-        names += (names.empty() ? "" : ", ") + std::string(format.name);
-    throw UsageError(
-        fmt::format("--format {}: {}", name.empty() ? "is needed" : name,
-                    (name.empty() ? "give one of " : "there is none such; there are ") + names),
-        "see lattop export --help");
+    throw UsageError(fmt::format("--format {}: {}{}", name.empty() ? "is needed" : name,
+                                 name.empty() ? "give one of " : "there is none such; there are ",
+                                 fmt::join(format_names(), ", ")),
+                     "see lattop export --help");
 }
 
 }  // namespace
 
-int export_command(Arguments::List arguments) {
+int export_command(Arguments& arguments) {
     std::string input;
     std::string format_name;
     std::string output;
     std::string duration;
     Selection selection;
-    Arguments parser("export", "Where tasks blocked, in the formats of other tools.");
-    parser.positional("FILE", input, "a recording, or the word live for this machine");
-    parser.text("-f,--format", "FORMAT", format_name,
-                "folded, flamegraph (one HTML file), speedscope, pprof, csv or json (needed)");
-    parser.text("-o,--output", "FILE", output, "where to (default: standard output)");
-    parser.text("--duration", "SECS", duration,
-                "with live: the next so many seconds (default: since load or reset)");
-    parser.selection(selection);
-    if (!parser.parse(arguments)) return 0;
+    arguments.positional("FILE", input, "a recording, or the word live for this machine", {"live"});
+    arguments.text("-f,--format", "FORMAT", format_name,
+                   "for which tool (needed; flamegraph is one HTML file)", format_names());
+    arguments.text("-o,--output", "FILE", output, "where to (default: standard output)");
+    arguments.text("--duration", "SECS", duration,
+                   "with live: the next so many seconds (default: since load or reset)");
+    arguments.selection(selection);
+    if (!arguments.parse()) return 0;
     const Format& format = find_format(format_name);
     const bool live = input == "live";
     if (!live && !duration.empty())
@@ -100,8 +124,18 @@ int export_command(Arguments::List arguments) {
                          "see lattop export --help");
     std::optional<std::chrono::milliseconds> wait;
     if (!duration.empty()) wait = parse_duration(duration, "--duration");
-    Profile profile = live ? Profile::live(selection, wait) : Profile::recorded(input, selection);
-    const std::string text = format.make(profile);
+    if (live && format.make_of_each != nullptr)
+        throw UsageError(
+            fmt::format("lattop export: {} is a timeline, which needs a recording", format.name),
+            "lattop record -o FILE --duration SECS makes one");
+    std::string text;
+    if (format.make_of_each != nullptr) {
+        text = format.make_of_each(input, selection);
+    } else {
+        Profile profile =
+            live ? Profile::live(selection, wait) : Profile::recorded(input, selection);
+        text = format.make(profile);
+    }
     if (output.empty())
         write_output(text);
     else

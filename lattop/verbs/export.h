@@ -9,6 +9,6 @@
 namespace lattop {
 
 /// The verb. Its exit status.
-int export_command(Arguments::List arguments);
+int export_command(Arguments& arguments);
 
 }  // namespace lattop

@@ -29,26 +29,18 @@ struct RecordCommand {
     bool learn = true;
 };
 
-std::optional<RecordCommand> parse(Arguments::List arguments) {
+std::optional<RecordCommand> parse(Arguments& arguments) {
     RecordCommand result;
     std::string delay;
     std::string duration;
     bool no_learn = false;
-    if (auto command = take_command(arguments)) {
-        result.command = std::move(*command);
-        if (result.command.empty())
-            throw UsageError("lattop record: no command stands behind --",
-                             "see lattop record --help");
-    }
-    Arguments parser("record",
-                     "Records all tasks, or those of -p, for replay, report, export and diff.\n"
-                     "lattop record -o FILE [-- COMMAND...]: until ^C, or until COMMAND has ended");
-    parser.text("-o,--output", "FILE", result.file, "where to (needed); mode 0600");
-    parser.text("-d,--delay", "SECS", delay, "seconds between snapshots (default 1)");
-    parser.text("--duration", "SECS", duration, "end after so many seconds");
-    parser.flag("--no-learn", no_learn, "do not teach the module to walk user stacks");
-    parser.selection(result.plan.selection);
-    if (!parser.parse(arguments)) return std::nullopt;
+    arguments.text("-o,--output", "FILE", result.file, "where to (needed); mode 0600");
+    arguments.text("-d,--delay", "SECS", delay, "seconds between snapshots (default 1)");
+    arguments.text("--duration", "SECS", duration, "end after so many seconds");
+    arguments.flag("--no-learn", no_learn, "do not teach the module to walk user stacks");
+    arguments.selection(result.plan.selection);
+    arguments.command(result.command, "end when this command, started here, has ended");
+    if (!arguments.parse()) return std::nullopt;
     if (result.file.empty()) throw UsageError("lattop record: where to?", "give -o FILE");
     if (!delay.empty()) result.plan.delay = parse_delay(delay);
     if (!duration.empty()) result.plan.duration = parse_duration(duration, "--duration");
@@ -96,7 +88,7 @@ void record(const RecordPlan& plan, World world, recording::Writer& writer, cons
     writer.end(world.clock.realtime_ns());
 }
 
-int record_command(Arguments::List arguments) {
+int record_command(Arguments& arguments) {
     const auto command = parse(arguments);
     if (!command) return 0;
     EndSignals signals;

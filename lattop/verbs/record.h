@@ -35,6 +35,6 @@ void record(const RecordPlan& plan, World world, recording::Writer& writer, cons
 recording::Info recording_info(const std::vector<std::string>& command);
 
 /// The verb. Its exit status.
-int record_command(Arguments::List arguments);
+int record_command(Arguments& arguments);
 
 }  // namespace lattop

@@ -8,20 +8,20 @@
 
 namespace lattop {
 
-int replay_command(Arguments::List arguments) {
+int replay_command(Arguments& arguments) {
     Options options;
     Selection selection;
     std::string delay;
     std::string sort;
-    Arguments parser("replay",
-                     "The live table over a recording. There , and . go a snapshot back and on,\n"
-                     "[ and ] a tenth of the recording, Space stops and goes on.");
-    parser.positional("FILE", options.input, "what lattop record made");
-    parser.text("-d,--delay", "SECS", delay,
-                "seconds between snapshots (default: as they were recorded)");
-    parser.text("-s,--sort", "COLUMN", sort, "as lattop -s");
-    parser.selection(selection);
-    if (!parser.parse(arguments)) return 0;
+    arguments.positional("FILE", options.input, "what lattop record made");
+    arguments.text("-d,--delay", "SECS", delay,
+                   "seconds between snapshots (default: as they were recorded)");
+    arguments.text("-s,--sort", "COLUMN", sort, "as lattop -s", sort_columns());
+    arguments.selection(selection);
+    arguments.footer(
+        "There , and . go a snapshot back and on, [ and ] a tenth of the recording; Z stops and "
+        "goes on.");
+    if (!arguments.parse()) return 0;
     options.pids = selection.pids;
     options.hide_kernel_threads = selection.hide_kernel_threads;
     options.delay_given = !delay.empty();

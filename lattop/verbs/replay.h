@@ -9,6 +9,6 @@
 namespace lattop {
 
 /// The verb. Its exit status.
-int replay_command(Arguments::List arguments);
+int replay_command(Arguments& arguments);
 
 }  // namespace lattop

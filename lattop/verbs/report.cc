@@ -37,19 +37,18 @@ std::string report_text(const Snapshot& snapshot, const UserStacks& names, Users
            stacks_text(merge_stacks(snapshot, names, reasons), options.stacks, charset);
 }
 
-int report_command(Arguments::List arguments) {
+int report_command(Arguments& arguments) {
     std::string file;
     std::string tasks;
     std::string stacks;
     bool json = false;
     Selection selection;
-    Arguments parser("report", "A whole recording as text: where its tasks blocked.");
-    parser.positional("FILE", file, "what lattop record made");
-    parser.flag("--json", json, "one JSON document, as lattop --json prints, with all tasks");
-    parser.text("--limit", "N", tasks, "at most N tasks, 0 for all (default 20)");
-    parser.text("--stacks", "N", stacks, "at most N of the stacks of all tasks (default 10)");
-    parser.selection(selection);
-    if (!parser.parse(arguments)) return 0;
+    arguments.positional("FILE", file, "what lattop record made");
+    arguments.flag("--json", json, "one JSON document, as lattop --json prints, with all tasks");
+    arguments.text("--limit", "N", tasks, "at most N tasks, 0 for all (default 20)");
+    arguments.text("--stacks", "N", stacks, "at most N of the stacks of all tasks (default 10)");
+    arguments.selection(selection);
+    if (!arguments.parse()) return 0;
     ReportOptions options;
     if (!tasks.empty()) options.tasks = parse_limit(tasks, "--limit");
     if (!stacks.empty()) options.stacks = parse_limit(stacks, "--stacks");

@@ -22,6 +22,6 @@ std::string report_text(const Snapshot& snapshot, const UserStacks& names, Users
                         Charset charset);
 
 /// The verb. Its exit status.
-int report_command(Arguments::List arguments);
+int report_command(Arguments& arguments);
 
 }  // namespace lattop

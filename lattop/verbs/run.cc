@@ -30,24 +30,20 @@ struct RunOptions {
     std::vector<std::string> command;
 };
 
-std::optional<RunOptions> parse(Arguments::List arguments) {
+std::optional<RunOptions> parse(Arguments& arguments) {
     RunOptions options;
     options.report = {.tasks = 10, .stacks = 10};
-    auto command = take_command(arguments);
     std::string delay;
     std::string stacks;
     std::string tasks;
-    Arguments parser("run",
-                     "Runs a command, then prints to standard error where it and all that it\n"
-                     "forked blocked. lattop run [options] -- COMMAND...");
-    parser.text("-o,--output", "FILE", options.file, "record it too, mode 0600");
-    parser.text("-d,--delay", "SECS", delay, "seconds between two looks (default 0.1)");
-    parser.text("--limit", "N", tasks, "at most N tasks, 0 for all (default 10)");
-    parser.text("--stacks", "N", stacks, "at most N stacks, 0 for all (default 10)");
-    if (!parser.parse(arguments)) return std::nullopt;
-    if (!command || command->empty())
+    arguments.text("-o,--output", "FILE", options.file, "record it too, mode 0600");
+    arguments.text("-d,--delay", "SECS", delay, "seconds between two looks (default 0.1)");
+    arguments.text("--limit", "N", tasks, "at most N tasks, 0 for all (default 10)");
+    arguments.text("--stacks", "N", stacks, "at most N stacks, 0 for all (default 10)");
+    arguments.command(options.command, "what to run (needed)");
+    if (!arguments.parse()) return std::nullopt;
+    if (options.command.empty())
         throw UsageError("lattop run: which command?", "lattop run -- COMMAND [ARGUMENT...]");
-    options.command = std::move(*command);
     if (!delay.empty()) options.delay = parse_delay(delay);
     if (!tasks.empty()) options.report.tasks = parse_limit(tasks, "--limit");
     if (!stacks.empty()) options.report.stacks = parse_limit(stacks, "--stacks");
@@ -217,7 +213,7 @@ void keep_tree(Snapshot& snapshot, const TreeMembers& tree, const Task& before) 
     }
 }
 
-int run_command_verb(Arguments::List arguments) {
+int run_command_verb(Arguments& arguments) {
     const auto options = parse(arguments);
     if (!options) return 0;
     EndSignals signals;

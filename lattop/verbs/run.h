@@ -29,6 +29,6 @@ int watch_to_end(ChildCommand& child, EndSignals& signals, std::chrono::millisec
                  const Clock& clock, const std::function<void()>& look);
 
 /// The verb. Its exit status.
-int run_command_verb(Arguments::List arguments);
+int run_command_verb(Arguments& arguments);
 
 }  // namespace lattop

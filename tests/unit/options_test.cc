@@ -10,8 +10,8 @@ namespace {
 using namespace std::chrono_literals;
 
 CommandLine parse(std::vector<const char*> arguments) {
-    arguments.insert(arguments.begin(), "lattop");
-    return parse_command_line(static_cast<int>(arguments.size()), arguments.data());
+    Arguments own("", "does", arguments);
+    return parse_command_line(own);
 }
 
 }  // namespace

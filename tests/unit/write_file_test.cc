@@ -67,17 +67,22 @@ TEST_CASE("a file that finds no room leaves what was there") {
     CHECK(files_in(folder) == 1);
 }
 
+int export_with(const std::vector<const char*>& words) {
+    Arguments arguments("export", "does", words);
+    return export_command(arguments);
+}
+
 TEST_CASE("an export does not replace the recording that it is made from") {
     const TempFolder folder;
     const std::string path = folder.path() + "/r";
     write_file(path, sample_recording(3));
     const std::string before = content(path);
     const std::vector<const char*> words = {"-f", "json", "-o", path.c_str(), path.c_str()};
-    CHECK_THROWS_WITH(export_command(words), has_text("the file that is read"));
+    CHECK_THROWS_WITH(export_with(words), has_text("the file that is read"));
     CHECK(content(path) == before);
     const std::string other = folder.path() + "/json";
     const std::vector<const char*> well = {"-f", "json", "-o", other.c_str(), path.c_str()};
-    CHECK(export_command(well) == 0);
+    CHECK(export_with(well) == 0);
     CHECK(content(other).starts_with('{'));
 }
 

@@ -72,10 +72,10 @@ TEST_CASE("the selection of a verb is read as the live table's is") {
     const auto parse = [](std::vector<const char*> words) {
         Selection selection;
         std::string file;
-        Arguments arguments("verb", "does");
+        Arguments arguments("verb", "does", words);
         arguments.text("-o", "FILE", file, "where");
         arguments.selection(selection);
-        if (!arguments.parse(words)) throw std::logic_error("help was asked for");
+        if (!arguments.parse()) throw std::logic_error("help was asked for");
         return selection;
     };
     CHECK(parse({"-p", "1,2", "-p", "3", "-o", "x"}).pids == std::vector<std::uint32_t>{1, 2, 3});
@@ -85,12 +85,20 @@ TEST_CASE("the selection of a verb is read as the live table's is") {
 }
 
 TEST_CASE("a command stands behind two dashes, its options are its own") {
-    const std::vector<const char*> words = {"-o", "x", "--", "make", "-j2", "--", "all"};
-    Arguments::List list = words;
-    const auto command = take_command(list);
-    CHECK(command == std::vector<std::string>{"make", "-j2", "--", "all"});
-    CHECK(list.size() == 2);
-    CHECK(!take_command(list));
+    const auto parse = [](const std::vector<const char*>& words) {
+        std::string file;
+        std::vector<std::string> command;
+        Arguments arguments("verb", "does", words);
+        arguments.text("-o", "FILE", file, "where");
+        arguments.command(command, "what to run");
+        if (!arguments.parse()) throw std::logic_error("help was asked for");
+        CHECK(file == "x");
+        return command;
+    };
+    CHECK(parse({"-o", "x", "--", "make", "-j2", "--", "all"}) ==
+          std::vector<std::string>{"make", "-j2", "--", "all"});
+    CHECK(parse({"-o", "x"}).empty());
+    CHECK_THROWS_WITH(parse({"-o", "x", "--"}), has_text("no command stands behind --"));
 }
 
 }  // namespace lattop::test

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See perfetto.h. Times are CLOCK_MONOTONIC in microseconds, as the format has
+// them, with their nanoseconds behind the point.
+#include "lattop/export/perfetto.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "lattop/model/format.h"
+#include "lattop/model/frames.h"
+#include "lattop/version.h"
+
+namespace lattop {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double microseconds(std::uint64_t ns) {
+    return static_cast<double>(ns) / 1e3;
+}
+
+std::string safe(const std::string& name) {
+    return printable(name, Charset::Utf8);
+}
+
+/// Innermost first, as the screen has them.
+std::string joined(const std::vector<std::string>& frames) {
+    std::string text;
+    for (const std::string& frame : frames)
+        text += (text.empty() ? "" : " < ") + safe(frame);
+    return text;
+}
+
+std::vector<std::string> kernel_texts(const Snapshot& snapshot, const Entry& entry) {
+    std::vector<std::string> texts;
+    if (const Trace* trace = snapshot.trace_of(entry))
+        for (const KernelFrame& frame : snapshot.kernel_frames(*trace))
+            texts.push_back(frame_text(frame));
+    return texts;
+}
+
+Json name_event(const char* what, std::uint32_t pid, std::uint32_t tid, const std::string& name) {
+    return {{"ph", "M"}, {"name", what}, {"pid", pid}, {"tid", tid}, {"args", {{"name", name}}}};
+}
+
+}  // namespace
+
+void PerfettoTrace::name_task(const Task& task) {
+    if (task.kind != LT_KIND_TASK) return;
+    std::string& named = named_[id_of(task)];
+    if (named == task.comm) return;
+    named = task.comm;
+    events_.push_back(name_event("thread_name", task.tgid, task.pid, safe(task.comm)));
+    if (task.pid == task.tgid)
+        events_.push_back(name_event("process_name", task.tgid, task.tgid, safe(task.comm)));
+}
+
+/// What each counter's interval has, from the entries' growth in it.
+void PerfettoTrace::count_intervals(std::uint64_t begin_ns) {
+    const Snapshot& snapshot = model_.snapshot();
+    for (const Task& task : snapshot.tasks) {
+        if (stands_for_exited(task)) continue;  // grows by merging, not by sleeping
+        for (const Entry& entry : snapshot.entries_of(task)) {
+            const auto& delta = model_.delta(entry);
+            if (!delta || delta->blocked_ns == 0) continue;
+            const Reason& reason = reasons_.of(snapshot, task, entry, names_);
+            counters_[{task.tgid, reason.name}].grown_ns += delta->blocked_ns;
+        }
+    }
+    write_counters(begin_ns, model_.interval_ns());
+}
+
+/// A counter keeps its value until the next one, so only changes are written.
+void PerfettoTrace::write_counters(std::uint64_t at_ns, std::uint64_t interval_ns) {
+    constexpr double kThousandths = 1e3;
+    for (auto& [id, counter] : counters_) {
+        const double tasks = interval_ns == 0 ? 0
+                                              : static_cast<double>(counter.grown_ns) /
+                                                    static_cast<double>(interval_ns);
+        counter.grown_ns = 0;
+        const double rounded = std::round(tasks * kThousandths) / kThousandths;
+        if (rounded == counter.shown) continue;
+        counter.shown = rounded;
+        events_.push_back({{"ph", "C"},
+                           {"name", "waiting: " + safe(id.second)},
+                           {"pid", id.first},
+                           {"ts", microseconds(at_ns)},
+                           {"args", {{"tasks", rounded}}}});
+    }
+}
+
+/// The sleep that a task is in: the one seen before, or a new one.
+void PerfettoTrace::see_sleep(const Task& task) {
+    const Snapshot& snapshot = model_.snapshot();
+    LongSleep& sleep = sleeps_[id_of(task)];
+    const bool same = task.asleep() && sleep.times_seen != 0 && sleep.number == task.sleeps;
+    if (!same) end_sleep(sleep);
+    if (!task.asleep()) return;
+    sleep.seen_ns = snapshot.header.time_ns;
+    ++sleep.times_seen;
+    if (same) return;
+    const auto entries = snapshot.entries_of(task);
+    const auto ongoing = std::ranges::find_if(
+        entries, [](const Entry& entry) { return (entry.flags & LT_E_ONGOING) != 0; });
+    if (ongoing == entries.end()) {
+        sleep = {};
+        return;
+    }
+    const std::uint64_t began =
+        snapshot.header.time_ns - std::min(task.ongoing_ns, snapshot.header.time_ns);
+    const Reason& reason = reasons_.of(snapshot, task, *ongoing, names_);
+    sleep.number = task.sleeps;
+    sleep.begin_ns = std::max(began, first_ns_);
+    sleep.event = {{"ph", "X"},
+                   {"name", safe(reason.name)},
+                   {"cat", reason.idle ? "idle" : "wait"},
+                   {"pid", task.tgid},
+                   {"tid", task.pid},
+                   {"args",
+                    {{"kernel", joined(kernel_texts(snapshot, *ongoing))},
+                     {"user", joined(user_frame_texts(snapshot, task, *ongoing, names_))},
+                     {"ns before the recording", sleep.begin_ns - began},
+                     {"end", "seen last"}}}};
+}
+
+void PerfettoTrace::end_sleep(LongSleep& sleep) {
+    if (sleep.times_seen >= 2) {
+        sleep.event["ts"] = microseconds(sleep.begin_ns);
+        sleep.event["dur"] = microseconds(sleep.seen_ns - sleep.begin_ns);
+        events_.push_back(std::move(sleep.event));
+    }
+    sleep = {};
+}
+
+void PerfettoTrace::add(Snapshot snapshot) {
+    const std::uint64_t now = snapshot.header.time_ns;
+    const bool first = model_.empty();
+    const std::uint64_t before = last_ns_;
+    model_.update(std::move(snapshot), {.sort = LT_SORT_PID, .traces = LT_TRACES_ALL});
+    if (first) first_ns_ = now;
+    last_ns_ = now;
+    for (const Task& task : model_.snapshot().tasks) {
+        name_task(task);
+        if (task.kind == LT_KIND_TASK) see_sleep(task);
+    }
+    if (!first) count_intervals(before);
+}
+
+std::string PerfettoTrace::text(const std::string& title) {
+    write_counters(last_ns_, 0);
+    for (auto& [id, sleep] : sleeps_)
+        end_sleep(sleep);
+    const Json document{{"displayTimeUnit", "ns"},
+                        {"otherData",
+                         {{"exporter", std::string("lattop ") + kVersion},
+                          {"title", safe(title)},
+                          {"counters", "tasks that waited, on average between two snapshots"},
+                          {"slices", "sleeps that two snapshots or more have seen"}}},
+                        {"traceEvents", std::move(events_)}};
+    return document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace lattop

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// A recording as a timeline for Perfetto: Chrome's trace event format, as JSON
+// (https://perfetto.dev/docs/getting-started/other-formats). Called by
+// `lattop export`.
+//
+// Snapshots do not say when each sleep was, so no slice is made up. What they
+// do say is drawn: how many tasks of a process waited for each reason, on
+// average between two snapshots, as counters; and as slices those sleeps that
+// two snapshots or more have seen, which begin when they began and end where
+// they were seen last.
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "lattop/model/model.h"
+#include "lattop/model/user_stacks.h"
+#include "lattop/reasons/reasons.h"
+
+namespace lattop {
+
+class PerfettoTrace {
+public:
+    PerfettoTrace(const UserStacks& names, Reasons& reasons) : names_(names), reasons_(reasons) {}
+
+    /// The next snapshot of a recording, with all traces.
+    void add(Snapshot snapshot);
+
+    /// Whether there were two snapshots at least: one has no interval.
+    [[nodiscard]] bool has_interval() const { return first_ns_ != last_ns_; }
+
+    /// The whole trace; the last call.
+    std::string text(const std::string& title);
+
+private:
+    using CounterId = std::pair<std::uint32_t, std::string>;  // process, reason
+    struct Counter {
+        double shown = 0;  ///< as written last
+        std::uint64_t grown_ns = 0;
+    };
+    struct LongSleep {
+        std::uint64_t number = 0;  ///< which of the task's sleeps
+        std::uint64_t begin_ns = 0, seen_ns = 0;
+        unsigned times_seen = 0;
+        nlohmann::ordered_json event;
+    };
+
+    void name_task(const Task& task);
+    void count_intervals(std::uint64_t begin_ns);
+    void write_counters(std::uint64_t at_ns, std::uint64_t interval_ns);
+    void see_sleep(const Task& task);
+    void end_sleep(LongSleep& sleep);
+
+    const UserStacks& names_;
+    Reasons& reasons_;
+    Model model_;
+    std::uint64_t first_ns_ = 0, last_ns_ = 0;
+    std::map<CounterId, Counter> counters_;
+    std::unordered_map<TaskId, LongSleep, HashTaskId> sleeps_;
+    std::unordered_map<TaskId, std::string, HashTaskId> named_;
+    nlohmann::ordered_json events_ = nlohmann::ordered_json::array();
+};
+
+}  // namespace lattop
