@@ -5,9 +5,14 @@
  * CYCLES times and prints the nanoseconds a sleep; under -icount those are
  * instructions. There are two sleeps in a cycle: the processes are SCHED_BATCH,
  * which preempt nobody when they are woken, so each turn ends in a sleep.
- * tests/bench/sleep-cost runs it; built with frame pointers and without.
+ * tests/bench runs it; built with frame pointers and without.
  *
- * sleep-cycle pipe|futex|epoll DEPTH CYCLES
+ * With STACKS the sleeps are PLACES calls further down, at as many different
+ * call stacks, in turn: at each of PLACES levels one bit of the turn's number
+ * says from which of two places the next level is called. A number on the line
+ * is how many of the stacks take turns; without one all do.
+ *
+ * sleep-cycle pipe|futex|epoll DEPTH CYCLES [STACKS]
  */
 #define _GNU_SOURCE
 #include <linux/futex.h>
@@ -19,10 +24,19 @@
 
 enum side { PARENT, CHILD };
 
-static int pipes[2][2];     /* read, write; by who reads */
-static int epolls[2];       /* of the reading ends */
-static uint32_t* turns;     /* futexes, by who waits; shared */
+enum { PLACES = 10, MAX_STACKS = 1 << PLACES };
+
+static int pipes[2][2]; /* read, write; by who reads */
+static int epolls[2];   /* of the reading ends */
+
+/* Of both processes. */
+static struct shared {
+    uint32_t turns[2]; /* futexes, by who waits */
+    long cycle, of;    /* which cycle it is, and how many stacks take turns */
+} * shared;
+
 static long cycles;
+static long stacks = 1;
 
 static void pipe_wait(enum side me) {
     char byte;
@@ -44,15 +58,17 @@ static void epoll_then_read(enum side me) {
 }
 
 static void futex_wait(enum side me) {
-    while (__atomic_load_n(&turns[me], __ATOMIC_ACQUIRE) == 0)
-        if (syscall(SYS_futex, &turns[me], FUTEX_WAIT, 0, NULL, NULL, 0) < 0 && errno != EAGAIN)
+    while (__atomic_load_n(&shared->turns[me], __ATOMIC_ACQUIRE) == 0)
+        if (syscall(SYS_futex, &shared->turns[me], FUTEX_WAIT, 0, NULL, NULL, 0) < 0 &&
+            errno != EAGAIN)
             truth_die("FUTEX_WAIT");
-    __atomic_store_n(&turns[me], 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&shared->turns[me], 0, __ATOMIC_RELEASE);
 }
 
 static void futex_wake(enum side other) {
-    __atomic_store_n(&turns[other], 1, __ATOMIC_RELEASE);
-    truth_need(syscall(SYS_futex, &turns[other], FUTEX_WAKE, 1, NULL, NULL, 0), "FUTEX_WAKE");
+    __atomic_store_n(&shared->turns[other], 1, __ATOMIC_RELEASE);
+    truth_need(syscall(SYS_futex, &shared->turns[other], FUTEX_WAKE, 1, NULL, NULL, 0),
+               "FUTEX_WAKE");
 }
 
 static const struct way {
@@ -65,9 +81,31 @@ static const struct way {
     {"epoll", epoll_then_read, pipe_wake},
 };
 
+/* Waits at the stack that these bits stand for. The asm keeps the two calls apart. */
+__attribute__((noinline)) static void wait_at(const struct way* way, enum side me, long bits,
+                                              int level) {
+    if (level == PLACES) {
+        way->wait(me);
+    } else if (bits & 1) {
+        wait_at(way, me, bits >> 1, level + 1);
+        __asm__ volatile("# one" ::: "memory");
+    } else {
+        wait_at(way, me, bits >> 1, level + 1);
+        __asm__ volatile("# zero" ::: "memory");
+    }
+    __asm__ volatile("" ::: "memory"); /* no tail call */
+}
+
+static inline void wait_in_turn(const struct way* way, enum side me) {
+    if (stacks == 1)
+        way->wait(me);
+    else
+        wait_at(way, me, shared->cycle % shared->of, 0);
+}
+
 __attribute__((noinline)) static void answer(const struct way* way) {
     for (;;) {
-        way->wait(CHILD);
+        wait_in_turn(way, CHILD);
         way->wake(PARENT);
     }
 }
@@ -77,12 +115,16 @@ __attribute__((noinline)) static void measure(const struct way* way) {
     char line[16];
 
     while (fgets(line, sizeof(line), stdin)) {
-        uint64_t start = truth_clock(CLOCK_MONOTONIC);
+        long of = atol(line);
+        uint64_t start;
 
+        shared->of = of > 0 && of < stacks ? of : stacks;
+        start = truth_clock(CLOCK_MONOTONIC);
         getrusage(RUSAGE_SELF, &before);
         for (long i = 0; i < cycles; i++) {
+            shared->cycle = i;
             way->wake(CHILD);
-            way->wait(PARENT);
+            wait_in_turn(way, PARENT);
         }
         printf("%.1f\n", (double)(truth_clock(CLOCK_MONOTONIC) - start) / 2 / (double)cycles);
         getrusage(RUSAGE_SELF, &after);
@@ -119,15 +161,17 @@ int main(int argc, char** argv) {
     long depth;
     pid_t child;
 
-    if (argc != 4 || (depth = atol(argv[2])) < 0 || (cycles = atol(argv[3])) < 1) {
-        fprintf(stderr, "usage: sleep-cycle pipe|futex|epoll DEPTH CYCLES\n");
+    if (argc < 4 || argc > 5 || (depth = atol(argv[2])) < 0 || (cycles = atol(argv[3])) < 1 ||
+        (argc == 5 && ((stacks = atol(argv[4])) < 1 || stacks > MAX_STACKS))) {
+        fprintf(stderr, "usage: sleep-cycle pipe|futex|epoll DEPTH CYCLES [STACKS]\n");
         return 2;
     }
     way = find_way(argv[1]);
     truth_pin(0);
     truth_need(sched_setscheduler(0, SCHED_BATCH, &no_priority), "sched_setscheduler");
-    turns = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (turns == MAP_FAILED) truth_die("mmap");
+    shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED) truth_die("mmap");
+    shared->of = stacks;
     for (int i = 0; i < 2; i++) {
         truth_need(pipe(pipes[i]), "pipe");
         epolls[i] = (int)truth_need(epoll_create1(0), "epoll_create1");
