@@ -60,7 +60,7 @@ check: unit ## build, unit tests, quick lint: under a minute
 	@packaging/setup vm lint
 	@packaging/lint --quick
 
-bench: build/release/build.ninja ## instructions a sleep costs with lattop, on BENCH_KERNELS (BENCHFLAGS=--check, --write)
+bench: build/release/build.ninja ## what lattop costs, in instructions (BENCHFLAGS='--part growth', --check, --write; BENCH_KERNELS)
 	@packaging/setup vm test
 	@cmake --build --preset release
 	@LATTOP_PRESET=release tests/bench/bench $(BENCHFLAGS) $(BENCH_KERNELS)

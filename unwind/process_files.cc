@@ -122,12 +122,12 @@ std::string ProcessFiles::program() const {
     return n <= 0 ? std::string() : std::string(path.data(), static_cast<std::size_t>(n));
 }
 
-UniqueFd ProcessFiles::in_root(const std::string& path) const {
+UniqueFd ProcessFiles::in_root(const std::string& path, int flags) const {
     const UniqueFd root(::openat(folder_.get(), "root", O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (!root) return {};
     // Symbolic links of a container must not lead out of it.
     open_how how{};
-    how.flags = O_PATH | O_CLOEXEC;
+    how.flags = static_cast<decltype(how.flags)>(O_PATH | O_CLOEXEC | flags);
     how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
     return UniqueFd(
         static_cast<int>(::syscall(SYS_openat2, root.get(), path.c_str(), &how, sizeof(how))));
@@ -165,8 +165,9 @@ UniqueFd ProcessFiles::open_perf_map() const {
     struct stat process {};
     struct stat info {};
     if (pid.empty() || ::fstat(folder_.get(), &process) != 0) return {};
-    UniqueFd fd = open_in_root(fmt::format("/tmp/perf-{}.map", pid));
-    // Anyone may leave a file of that name; perf asks for its owner too.
+    // Anyone may leave a file of that name, or a link to one of its owner's; perf asks for the
+    // owner too.
+    UniqueFd fd = open_to_read(in_root(fmt::format("/tmp/perf-{}.map", pid), O_NOFOLLOW));
     const bool its = fd && ::fstat(fd.get(), &info) == 0 && info.st_uid == process.st_uid;
     return its ? std::move(fd) : UniqueFd();
 }

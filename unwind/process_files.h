@@ -46,7 +46,7 @@ public:
     [[nodiscard]] UniqueFd open_in_root(const std::string& path) const;
 
     /// Its /tmp/perf-PID.map, by its pid in its own pid namespace; no
-    /// descriptor where there is none, or it belongs to another user.
+    /// descriptor where there is none, it is a link, or another user's.
     [[nodiscard]] UniqueFd open_perf_map() const;
 
     /// Whether the task is still there; a zombie is.
@@ -61,7 +61,7 @@ public:
 
 private:
     explicit ProcessFiles(UniqueFd folder) : folder_(std::move(folder)) {}
-    [[nodiscard]] UniqueFd in_root(const std::string& path) const;
+    [[nodiscard]] UniqueFd in_root(const std::string& path, int flags = 0) const;
 
     UniqueFd folder_;  // /proc/PID: stays this task's, whoever gets its pid next
 };

@@ -35,8 +35,8 @@ start_daemon() {
 }
 
 stop_daemon() {
-    kill -INT $daemon
-    wait $daemon
+    kill -INT "$daemon"
+    wait "$daemon"
 }
 
 # frames: how many user frames the stack has that the program sleeps most often at; 0 when no stack of it is whole

@@ -56,6 +56,21 @@ TEST_CASE("what is no recording is not written over") {
     CHECK(content(path) == "precious data");
 }
 
+TEST_CASE("root does not record to what another user left there") {
+    if (::geteuid() != 0) {
+        WARN("not shown: only root can give a file away");
+        return;
+    }
+    const TempFolder folder;
+    const std::string path = folder.path() + "/trap";
+    std::ofstream(path).close();
+    REQUIRE(::chown(path.c_str(), 30001, 30001) == 0);
+    CHECK_THROWS_WITH(OutputFile(path), has_text("another user's"));
+    struct stat info {};
+    REQUIRE(::stat(path.c_str(), &info) == 0);
+    CHECK(info.st_uid == 30001);
+}
+
 TEST_CASE("an old recording is written over, unless it has other names or is being written") {
     const TempFolder folder;
     const std::string path = folder.path() + "/r";

@@ -248,6 +248,22 @@ TEST_CASE("code that a JIT made is named by the map it left") {
     CHECK(frame->module == "[anon]");
 }
 
+TEST_CASE("a link where a JIT's map would be is not followed") {
+    const Child child(kPrograms + "/symbols_pie", kLines);
+    const std::string map = "/tmp/perf-" + std::to_string(child.task().pid) + ".map";
+    const std::string target = map + ".target";
+    const std::uint64_t jit = child.address("jit");
+    std::ofstream(target) << std::hex << jit + 0x10 << " 20 JS:~work /srv/app.js:7\n";
+    std::filesystem::create_symlink(target, map);
+    Symbolizer symbolizer;
+    CHECK(frame_of(symbolizer, child, jit + 0x18).symbol.empty());
+    std::filesystem::remove(map);
+    std::filesystem::rename(target, map);
+    Symbolizer again;
+    CHECK(frame_of(again, child, jit + 0x18).symbol == "JS:~work /srv/app.js:7");
+    std::filesystem::remove(map);
+}
+
 TEST_CASE("frames of one file are shared by the processes that map it") {
     const Child first(kPrograms + "/symbols_pie", kLines);
     const Child second(kPrograms + "/symbols_pie", kLines);
