@@ -22,6 +22,8 @@
 #include "lattop.h"
 #include "tasks.h"
 
+enum { SEED_BATCH = 8 };	/* tasks to seed with what the least reserve has */
+
 static void seed_one(struct lt *lt, struct task_struct *p)
 {
 	u32 pid = READ_ONCE(p->pid);
@@ -83,6 +85,7 @@ static struct task_struct *next_task_from(int *nr)
 int lt_seed(struct lt *lt)
 {
 	struct task_struct *p;
+	unsigned int seeded = 0;
 	int nr = 1;
 
 	/* Hooks that ran before accounting began have let go of their tasks. */
@@ -90,6 +93,8 @@ int lt_seed(struct lt *lt)
 	while ((p = next_task_from(&nr))) {
 		seed_one(lt, p);
 		put_task_struct(p);
+		if (!(++seeded % SEED_BATCH))
+			lt_refill(lt);
 		cond_resched();
 	}
 	return 0;

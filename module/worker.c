@@ -21,9 +21,8 @@ static void kicked(struct irq_work *kick)
  * Apart from the upkeep, which may wait for a reader. A refill that finds no
  * memory is tried again next time; the hooks count what they miss.
  */
-static void refill(struct work_struct *work)
+void lt_refill(struct lt *lt)
 {
-	struct lt *lt = container_of(work, struct lt, refill);
 	int i;
 
 	lt_pool_refill(&lt->task_pool);
@@ -32,6 +31,11 @@ static void refill(struct work_struct *work)
 	lt_pool_refill(&lt->waker_pool);
 	for (i = 0; i < LT_TRACE_CLASSES; i++)
 		lt_pool_refill(&lt->trace_pool[i]);
+}
+
+static void refill(struct work_struct *work)
+{
+	lt_refill(container_of(work, struct lt, refill));
 }
 
 static void upkeep(struct work_struct *work)
