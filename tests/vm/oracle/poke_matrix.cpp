@@ -288,7 +288,7 @@ private:
                                   const Sleeper& s) const {
         if (sees_all(opener) && sees_all(reader)) return true;
         const bool plain = s.name == "i-a" || s.name == "i-b" || s.name == "i-a-group";
-        return plain && !sees_all(opener) && !sees_all(reader) &&
+        return plain && !sees_all(opener) && !is_root_in_pids(opener) && !sees_all(reader) &&
                reader.person.space == Space::first && allowed(opener, reader, s);
     }
 
