@@ -23,13 +23,15 @@ ScreenSetup make_setup(const Options& options) {
     if (options.limit)
         setup.limit = *options.limit == 0 ? std::uint32_t{LT_MAX_LIMIT} : *options.limit;
     setup.pids = options.pids;
+    setup.columns = load_column_choice(options.columns_file);
     return setup;
 }
 
 class Live {
 public:
     Live(const Options& options, World world, Terminal& terminal)
-        : world_(world),
+        : columns_file_(options.columns_file),
+          world_(world),
           terminal_(terminal),
           meter_(world.clock, world.learning),
           screen_(make_setup(options), world.stacks, world.users, world.reasons) {}
@@ -53,6 +55,14 @@ private:
         if (world_.source.more()) return refresh();
         screen_.pause();
         screen_.say("the recording ends here; , and [ go back");
+    }
+
+    /// The same snapshot of a recording, for a view that needs more of it.
+    void look_again() {
+        int takes = world_.source.travel(0);
+        if (takes == 1) screen_.forget();  // nothing came before the first one
+        for (; takes > 0; --takes)
+            refresh();
     }
 
     /// Shows the snapshot so many on, and what happened since the one before it.
@@ -131,17 +141,32 @@ private:
         }
     }
 
+    void save_columns() {
+        if (columns_file_.empty()) return;
+        try {
+            save_column_choice(screen_.columns(), columns_file_);
+        } catch (const Error& error) {
+            screen_.say(error.what());
+        }
+    }
+
     void obey(const Event& event) {
         switch (event.kind) {
             case Event::Kind::Timeout: break;
             case Event::Kind::Resize: terminal_.redraw(); break;
             case Event::Kind::Quit: quit_ = true; break;
             case Event::Kind::Ready: collect_names(); break;
-            case Event::Kind::Key: {
+            case Event::Kind::Key:
+            case Event::Kind::Mouse: {
                 const bool paused = screen_.paused();
-                Wish wish = screen_.handle(event.key);
+                const lt_traces traces = screen_.query().traces;
+                Wish wish = event.kind == Event::Kind::Key ? screen_.handle(event.key)
+                                                           : screen_.handle(event.mouse);
                 // A recording goes on with time alone, or when it is let go on.
-                if (!world_.source.live()) wish.refresh = paused && !screen_.paused();
+                if (!world_.source.live()) {
+                    wish.refresh = paused && !screen_.paused();
+                    if (screen_.query().traces != traces) look_again();
+                }
                 grant(wish);
                 break;
             }
@@ -155,6 +180,7 @@ private:
     void grant(const Wish& wish) {
         quit_ = wish.quit;
         if (wish.redraw) terminal_.redraw();
+        if (wish.keep_columns) save_columns();
         if (wish.reset) reset();
         if (wish.step != 0) travel(wish.step);
         if (wish.jump != 0) {
@@ -176,6 +202,7 @@ private:
         terminal_.show(canvas);
     }
 
+    std::string columns_file_;
     World world_;
     Terminal& terminal_;
     CostMeter meter_;

@@ -21,6 +21,7 @@ struct Raw {
     bool json = false;
     bool no_kernel_threads = false;
     bool no_learn = false;
+    bool no_mouse = false;
     std::string refreshes;
     std::string delay;
     std::vector<std::uint32_t> pids;
@@ -42,6 +43,7 @@ void declare(Arguments& arguments, Raw& raw) {
     arguments.flag("-k,--no-kernel-threads", raw.no_kernel_threads, "leave kernel threads out");
     arguments.flag("--no-learn", raw.no_learn,
                    "do not teach the module to walk user stacks (see lattop daemon)");
+    arguments.flag("-M,--no-mouse", raw.no_mouse, "leave the mouse to the terminal");
     arguments.text("-i,--input", "FILE", raw.input,
                    "read a recording (lattop record) instead of the module");
     arguments.version(std::string("lattop ") + kVersion);
@@ -53,6 +55,7 @@ Options check(const Raw& raw) {
     options.batch = raw.batch || raw.json;
     options.hide_kernel_threads = raw.no_kernel_threads;
     options.learn = !raw.no_learn;
+    options.mouse = !raw.no_mouse;
     options.input = raw.input;
     options.delay_given = !raw.delay.empty();
     if (!raw.delay.empty()) options.delay = parse_delay(raw.delay);

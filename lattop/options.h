@@ -24,7 +24,9 @@ struct Options {
     Column sort = Column::Blocked;
     bool hide_kernel_threads = false;
     bool learn = true;  ///< teach the module to walk user stacks meanwhile
-    std::string input;  ///< a recording instead of the module; "" for none
+    bool mouse = true;
+    std::string columns_file;  ///< where the columns chosen are kept; "" for nowhere
+    std::string input;         ///< a recording instead of the module; "" for none
     bool delay_given = false;
 };
 

@@ -12,6 +12,7 @@
 #include "lattop/batch.h"
 #include "lattop/live.h"
 #include "lattop/live_world.h"
+#include "lattop/model/column_choice.h"
 #include "lattop/output.h"
 #include "lattop/reasons/load.h"
 #include "lattop/recording/recording_source.h"
@@ -22,9 +23,10 @@
 namespace lattop {
 namespace {
 
-CursesTerminal open_terminal() {
+CursesTerminal open_terminal(const Options& options) {
     const char* no_colour = std::getenv("NO_COLOR");
-    return CursesTerminal(locale_charset(), no_colour == nullptr || *no_colour == '\0');
+    return CursesTerminal(locale_charset(), no_colour == nullptr || *no_colour == '\0',
+                          options.mouse);
 }
 
 /// Teaches the module while `options` run. A single report would end before
@@ -48,7 +50,7 @@ void run_here(const Options& options) {
         return;
     }
     // Before the threads: they must not get the signals.
-    CursesTerminal terminal = open_terminal();
+    CursesTerminal terminal = open_terminal(options);
     StackNames stacks(std::make_unique<WorkerNamer>(make_fetch()));
     const auto learning = make_learning(options);
     run_live(options, {source, stacks, users, clock, *learning, reasons}, terminal);
@@ -72,15 +74,16 @@ void run_recorded(Options options) {
     Reasons reasons(load_user_reasons());
     const World world{source, reader.names(), reader.names(), clock, learning, reasons};
     if (options.batch) return run_batch(options, world, locale_charset(), write_output);
-    CursesTerminal terminal = open_terminal();
+    CursesTerminal terminal = open_terminal(options);
     run_live(options, world, terminal);
 }
 
 }  // namespace
 
-void run_top(const Options& options) {
+void run_top(Options options) {
     if (!options.batch && (::isatty(STDOUT_FILENO) == 0 || ::isatty(STDIN_FILENO) == 0))
         throw UsageError("the live table needs a terminal", "use lattop -b, or lattop --json");
+    if (!options.batch) options.columns_file = column_choice_path();
     if (options.input.empty())
         run_here(options);
     else

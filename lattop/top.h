@@ -10,6 +10,6 @@
 namespace lattop {
 
 /// Throws Error.
-void run_top(const Options& options);
+void run_top(Options options);
 
 }  // namespace lattop

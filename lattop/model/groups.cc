@@ -30,12 +30,8 @@ struct Member {
     const Reason& reason;
 };
 
-TaskId process_of(const Task& task) {
-    return {task.tgid == 0 ? task.kind : std::uint32_t{LT_KIND_TASK}, 0, task.tgid, 0};
-}
-
 RowId id_in(const Snapshot& snapshot, View view, const Member& member) {
-    RowId id;
+    RowId id{.view = view};
     switch (view) {
         case View::Processes: id.task = process_of(member.task); break;
         case View::Stacks: {
@@ -210,6 +206,10 @@ void finish(Group& group) {
 
 }  // namespace
 
+TaskId process_of(const Task& task) {
+    return {task.tgid == 0 ? task.kind : std::uint32_t{LT_KIND_TASK}, 0, task.tgid, 0};
+}
+
 std::vector<Row> group_rows(const TableContext& context, const RowOptions& options) {
     const Model& model = context.model;
     std::unordered_map<RowId, std::size_t, HashRowId> index;
@@ -230,7 +230,7 @@ std::vector<Row> group_rows(const TableContext& context, const RowOptions& optio
     });
     if (options.view == View::Processes)
         for (const Task& task : model.snapshot().tasks) {
-            const auto found = index.find(RowId{.task = process_of(task)});
+            const auto found = index.find(RowId{.view = View::Processes, .task = process_of(task)});
             if (found != index.end() && counted(context, options, task))
                 count_task(groups[found->second], task, model);
         }

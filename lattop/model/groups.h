@@ -13,6 +13,10 @@
 
 namespace lattop {
 
+/// What the row of a task's process is known by. Tasks of no process have one
+/// of their own making.
+TaskId process_of(const Task& task);
+
 /// The rows of a view other than tasks, in no order.
 std::vector<Row> group_rows(const TableContext& context, const RowOptions& options);
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <compare>
 #include <numeric>
+#include <unordered_map>
 
 #include "lattop/model/groups.h"
 #include "lattop/model/percentile.h"
@@ -34,6 +35,10 @@ bool sorts_by_text(Column column) {
 
 bool stands_for_process(const Row& row) {
     return row.id.task.kind == LT_KIND_TASK && row.id.task.pid == 0;
+}
+
+bool tagged(const Task& task, const RowOptions& options) {
+    return options.tagged.contains(id_of(task)) || options.tagged.contains(process_of(task));
 }
 
 std::uint64_t figure(const Row& row, Column column, bool interval) {
@@ -208,7 +213,35 @@ bool known_by(const TableContext& context, const Task& task, const Entry* entry,
             contains(top_frame(snapshot, task, *entry, context.stacks).text, word));
 }
 
+/// The rows of processes, each with the rows of its tasks behind it.
+std::vector<Row> with_tasks(const TableContext& context, std::vector<Row> processes,
+                            const RowOptions& options) {
+    std::unordered_map<TaskId, std::vector<Row>, HashTaskId> tasks;
+    for (Row& row : sorted(context, task_rows(context, options), options))
+        tasks[process_of(*row.task)].push_back(std::move(row));
+    std::vector<Row> tree;
+    for (Row& process : processes) {
+        std::vector<Row>& below = tasks[process.id.task];
+        const bool one = process.tasks < 2 || below.empty();
+        const bool folded = !one && options.folded.contains(process.id.task);
+        if (folded) process.branch = Row::Branch::Folded;
+        tree.push_back(std::move(process));
+        if (one || folded) continue;
+        for (Row& row : below) {
+            row.branch = Row::Branch::Inner;
+            tree.push_back(std::move(row));
+        }
+        tree.back().branch = Row::Branch::Last;
+    }
+    return tree;
+}
+
 }  // namespace
+
+bool row_tagged(const Row& row, const RowOptions& options) {
+    if (row.id.view == View::Tasks) return tagged(*row.task, options);
+    return row.id.view == View::Processes && options.tagged.contains(row.id.task);
+}
 
 lt_traces traces_needed(const RowOptions& options) {
     return options.hide_idle ? LT_TRACES_ALL : view_info(options.view).traces;
@@ -216,6 +249,7 @@ lt_traces traces_needed(const RowOptions& options) {
 
 bool task_shown(const Model& model, const Task& task, const RowOptions& options) {
     if (options.hide_kernel_threads && task.kernel_thread()) return false;
+    if (options.only_tagged && !tagged(task, options)) return false;
     if (options.hide_exited &&
         (task.exited() || task.kind == LT_KIND_EXITED || task.kind == LT_KIND_EXITED_ALL))
         return false;
@@ -245,10 +279,12 @@ TopFrame top_frame(const TableContext& context, const Row& row) {
 }
 
 std::vector<Row> make_rows(const TableContext& context, const RowOptions& options) {
-    return sorted(
+    std::vector<Row> rows = sorted(
         context,
         options.view == View::Tasks ? task_rows(context, options) : group_rows(context, options),
         options);
+    if (!options.tree || options.view != View::Processes) return rows;
+    return with_tasks(context, std::move(rows), options);
 }
 
 }  // namespace lattop

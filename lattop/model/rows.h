@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "lattop/model/columns.h"
@@ -21,6 +22,7 @@ namespace lattop {
 
 /// What a row stands for: the same in every snapshot.
 struct RowId {
+    View view = View::Tasks;  ///< of a task also where a tree shows it
     TaskId task{};            ///< of tasks; tgid alone of processes
     std::uint64_t trace = 0;  ///< of stacks; 0 is [other]
     std::string reason{};     ///< of reasons
@@ -48,9 +50,13 @@ struct Row {
     std::uint64_t asleep = 0;      ///< how many of them are in such a sleep now
     std::uint64_t ongoing_ns = 0;  ///< the longest
     std::uint64_t max_ns = 0;
+    enum class Branch { None, Folded, Inner, Last };
+    Branch branch = Branch::None;  ///< in a tree: a process without, or a task of the one above
     Sums total;
     std::optional<Sums> delta;  ///< nothing where not all figures before are known
 };
+
+using TaskSet = std::unordered_set<TaskId, HashTaskId>;
 
 /// What the cells are made from; all of it outlives the rows.
 struct TableContext {
@@ -70,7 +76,11 @@ struct RowOptions {
     bool hide_exited = false;
     bool only_active = false;  ///< without tasks that began no sleep in the interval
     bool hide_idle = false;    ///< without sleeps that are waiting for work
-    std::string filter{};      ///< shown are rows with one of its '|'-separated words
+    bool tree = false;         ///< processes: with their tasks below
+    bool only_tagged = false;
+    TaskSet tagged{};      ///< tasks, and processes with all theirs
+    TaskSet folded{};      ///< processes whose tasks the tree does not show
+    std::string filter{};  ///< shown are rows with one of its '|'-separated words
 };
 
 /// The traces that the rows need of each task.
@@ -78,6 +88,9 @@ lt_traces traces_needed(const RowOptions& options);
 
 /// The rows to show, in order. They point into the model's snapshot.
 std::vector<Row> make_rows(const TableContext& context, const RowOptions& options);
+
+/// Whether a row is of something tagged: a task, its process, or the process.
+bool row_tagged(const Row& row, const RowOptions& options);
 
 /// Whether the options let a task's sleeps through, the filter aside.
 bool task_shown(const Model& model, const Task& task, const RowOptions& options);

@@ -59,6 +59,7 @@ const auto kLooks = std::to_array<Look>({
     {COLOR_BLACK, COLOR_CYAN, A_BOLD, A_REVERSE | A_BOLD | A_UNDERLINE},  // SortTitle
     {COLOR_BLACK, COLOR_CYAN, A_NORMAL, A_REVERSE | A_BOLD},              // Selected
     {COLOR_BLACK, COLOR_WHITE, A_NORMAL, A_UNDERLINE},                    // SelectedDim
+    {COLOR_YELLOW, kDefault, A_BOLD, A_BOLD | A_UNDERLINE},               // Tagged
     {COLOR_GREEN, kDefault, A_NORMAL, A_BOLD},                            // User
     {COLOR_CYAN, kDefault, A_NORMAL, A_NORMAL},                           // Kernel
     {COLOR_RED, kDefault, A_BOLD, A_STANDOUT | A_BOLD},                   // Alarm
@@ -100,14 +101,33 @@ Key character_key(wint_t character) {
     }
 }
 
-/// The next key that curses has, or can read without waiting.
-std::optional<Key> read_key() {
+constexpr mmask_t kMouse = BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED;
+
+std::optional<Event> mouse_event() {
+    MEVENT event{};
+    if (::getmouse(&event) != OK) return std::nullopt;
+    Mouse mouse{Mouse::Kind::Press, event.x, event.y};
+    if ((event.bstate & BUTTON4_PRESSED) != 0)
+        mouse.kind = Mouse::Kind::WheelUp;
+    else if ((event.bstate & BUTTON5_PRESSED) != 0)
+        mouse.kind = Mouse::Kind::WheelDown;
+    else if ((event.bstate & BUTTON1_PRESSED) == 0)
+        return std::nullopt;
+    return Event{Event::Kind::Mouse, {}, mouse};
+}
+
+/// The next key or click that curses has, or can read without waiting.
+std::optional<Event> read_input() {
     for (;;) {
         wint_t code = 0;
         const int kind = ::wget_wch(stdscr, &code);
         if (kind == ERR) return std::nullopt;
-        if (kind != KEY_CODE_YES) return character_key(code);
-        if (const auto key = special_key(code)) return key;
+        if (kind != KEY_CODE_YES) return Event{Event::Kind::Key, character_key(code)};
+        if (static_cast<int>(code) == KEY_MOUSE) {
+            if (const auto event = mouse_event()) return event;
+        } else if (const auto key = special_key(code)) {
+            return Event{Event::Kind::Key, *key};
+        }
     }
 }
 
@@ -123,7 +143,7 @@ timespec time_left(std::chrono::steady_clock::time_point until) {
 
 /// Everything that is to be given back, in the order it was taken.
 struct CursesTerminal::Curses {
-    explicit Curses(bool want_colour) {
+    Curses(bool want_colour, bool want_mouse) {
         const sigset_t set = signal_set();
         ::pthread_sigmask(SIG_BLOCK, &set, &mask_before);
         signals = UniqueFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
@@ -135,6 +155,10 @@ struct CursesTerminal::Curses {
                         "set TERM to one that is, or use lattop -b");
         }
         prepare();
+        if (want_mouse) {
+            ::mouseinterval(0);  // a press counts at once, and not as half of a click
+            ::mousemask(kMouse, nullptr);
+        }
         if (want_colour && ::has_colors() && ::start_color() == OK) {
             const bool defaults = ::use_default_colors() == OK;
             colour = true;
@@ -185,8 +209,8 @@ struct CursesTerminal::Curses {
     bool colour = false;
 };
 
-CursesTerminal::CursesTerminal(Charset charset, bool colour)
-    : charset_(charset), curses_(std::make_unique<Curses>(colour)) {}
+CursesTerminal::CursesTerminal(Charset charset, bool colour, bool mouse)
+    : charset_(charset), curses_(std::make_unique<Curses>(colour, mouse)) {}
 
 CursesTerminal::~CursesTerminal() = default;
 
@@ -237,13 +261,13 @@ std::optional<Event> CursesTerminal::take_signal() {
     signalfd_siginfo info{};
     if (::read(curses_->signals.get(), &info, sizeof(info)) != sizeof(info)) return std::nullopt;
     switch (static_cast<int>(info.ssi_signo)) {
-        case SIGTSTP: stop_and_resume(); return Event{Event::Kind::Resize, {}};
+        case SIGTSTP: stop_and_resume(); return Event{Event::Kind::Resize};
         case SIGCONT:
             // Stopped by SIGSTOP, perhaps: the shell may have changed the modes.
             ::reset_prog_mode();
             [[fallthrough]];
-        case SIGWINCH: fit_window(); return Event{Event::Kind::Resize, {}};
-        default: return Event{Event::Kind::Quit, {}};
+        case SIGWINCH: fit_window(); return Event{Event::Kind::Resize};
+        default: return Event{Event::Kind::Quit};
     }
 }
 
@@ -251,7 +275,7 @@ Event CursesTerminal::wait(std::optional<std::chrono::steady_clock::time_point> 
                            int ready_fd) {
     for (;;) {
         // First what curses read already but did not give yet.
-        if (const auto key = read_key()) return {Event::Kind::Key, *key};
+        if (const auto event = read_input()) return *event;
         std::array<pollfd, 3> fds = {{{STDIN_FILENO, POLLIN, 0},
                                       {curses_->signals.get(), POLLIN, 0},
                                       {ready_fd, POLLIN, 0}}};
@@ -259,13 +283,13 @@ Event CursesTerminal::wait(std::optional<std::chrono::steady_clock::time_point> 
         const int n = ::ppoll(fds.data(), fds.size(), until ? &left : nullptr, nullptr);
         if (n < 0 && errno != EINTR)
             throw std::system_error(errno, std::generic_category(), "ppoll");
-        if (n == 0) return {Event::Kind::Timeout, {}};
+        if (n == 0) return {};
         if (n < 0) continue;
         if (fds[1].revents != 0)
             if (const auto event = take_signal()) return *event;
-        if (const auto key = read_key()) return {Event::Kind::Key, *key};
-        if ((fds[0].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) return {Event::Kind::Quit, {}};
-        if (fds[2].revents != 0) return {Event::Kind::Ready, {}};
+        if (const auto event = read_input()) return *event;
+        if ((fds[0].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) return {Event::Kind::Quit};
+        if (fds[2].revents != 0) return {Event::Kind::Ready};
     }
 }
 

@@ -17,8 +17,8 @@ namespace lattop {
 class CursesTerminal final : public Terminal {
 public:
     /// Throws Error where the terminal's type is not known. Without `colour`
-    /// attributes do the same.
-    CursesTerminal(Charset charset, bool colour);
+    /// attributes do the same; without `mouse` the terminal keeps it.
+    CursesTerminal(Charset charset, bool colour, bool mouse);
     ~CursesTerminal() override;
 
     [[nodiscard]] Size size() const override;

@@ -46,16 +46,26 @@ struct Key {
     bool operator==(const Key&) const = default;
 };
 
+/// What the mouse did, in a cell of the canvas.
+struct Mouse {
+    enum class Kind { Press, WheelUp, WheelDown };
+    Kind kind = Kind::Press;
+    int x = 0;
+    int y = 0;
+};
+
 struct Event {
     enum class Kind {
         Timeout,  ///< nothing happened until the time given
         Key,
+        Mouse,
         Resize,
         Ready,  ///< the descriptor given to wait() is readable
         Quit,   ///< a signal asks to end, or the terminal has gone
     };
     Kind kind = Kind::Timeout;
-    Key key;
+    Key key{};
+    Mouse mouse{};
 };
 
 class Terminal {

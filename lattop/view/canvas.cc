@@ -69,7 +69,7 @@ std::string Canvas::text() const {
 }
 
 std::string Canvas::styles() const {
-    static constexpr std::string_view kLetters = ".dsTOSsUKAnl";
+    static constexpr std::string_view kLetters = ".dsTOSstUKAnl";
     std::string result;
     for (int y = 0; y < size_.height; ++y) {
         for (int x = 0; x < size_.width; ++x)

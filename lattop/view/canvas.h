@@ -23,6 +23,7 @@ enum class Style : unsigned char {
     SortTitle,    ///< the title of the column sorted by
     Selected,     ///< the selected row
     SelectedDim,  ///< the same, while the keys go elsewhere
+    Tagged,       ///< a row that is tagged
     User,         ///< user frames
     Kernel,       ///< kernel frames
     Alarm,        ///< something was lost, or failed

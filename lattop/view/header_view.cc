@@ -73,6 +73,7 @@ std::string third_line(const Model& model, const HeaderState& state) {
     if (options.hide_exited) text += ", no exited";
     if (options.only_active) text += ", only active";
     if (options.hide_idle) text += ", no waits for work";
+    if (options.only_tagged) text += fmt::format(", only the {} tagged", options.tagged.size());
     if (!options.filter.empty()) text += ", filter " + options.filter;
     const Header& header = model.snapshot().header;
     if (header.filter != "none") text += "; accounted: only " + header.filter;
@@ -86,18 +87,31 @@ std::string third_line(const Model& model, const HeaderState& state) {
                               format_bytes(header.memory_bytes));
 }
 
+std::string tab_key(const ViewInfo& info) {
+    return fmt::format("{}", static_cast<int>(info.id) + 1);
+}
+
 /// "1Tasks 2Processes …", as htop shows its screens.
 void draw_tabs(Canvas& canvas, int y, View view) {
     int x = 0;
     for (const ViewInfo& info : views()) {
         const bool shown = info.id == view;
-        const std::string key = fmt::format("{}", static_cast<int>(info.id) + 1);
-        x = canvas.put(x, y, key, shown ? Style::Selected : Style::KeyName);
+        x = canvas.put(x, y, tab_key(info), shown ? Style::Selected : Style::KeyName);
         x = canvas.put(x, y, info.name, shown ? Style::Selected : Style::KeyLabel) + 1;
     }
 }
 
 }  // namespace
+
+std::optional<View> tab_at(int x) {
+    int left = 0;
+    for (const ViewInfo& info : views()) {
+        const int right = left + static_cast<int>(tab_key(info).size() + info.name.size());
+        if (x >= left && x < right) return info.id;
+        left = right + 1;
+    }
+    return std::nullopt;
+}
 
 int header_height(const Model& model, const HeaderState& state, int canvas_height) {
     const int lines = canvas_height < kLowCanvas ? 2 : state.cost.empty() ? 4 : 5;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 #include "lattop/model/rows.h"
@@ -27,5 +28,8 @@ struct HeaderState {
 int header_height(const Model& model, const HeaderState& state, int canvas_height);
 
 void draw_header(Canvas& canvas, const Model& model, const HeaderState& state);
+
+/// The view whose name is at column `x` of the header's last line.
+std::optional<View> tab_at(int x);
 
 }  // namespace lattop

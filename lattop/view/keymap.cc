@@ -65,7 +65,18 @@ constexpr auto kBindings = std::to_array<Binding>({
     {character(U'o'), Command::ToggleActive},
     {character(U'i'), Command::ToggleIdle},
     {character(U'a'), Command::ToggleInterval},
-    {character(U' '), Command::Pause},
+    {special(KeyCode::F5), Command::ToggleTree},
+    {character(U't'), Command::ToggleTree},
+    {character(U'-'), Command::Fold},
+    {character(U'+'), Command::Unfold},
+    {character(U'='), Command::Unfold},
+    {character(U'F'), Command::Follow},
+    {character(U' '), Command::Tag},
+    {character(U'c'), Command::TagProcess},
+    {character(U'U'), Command::UntagAll},
+    {character(U'v'), Command::ToggleTagged},
+    {special(KeyCode::F2), Command::Columns},
+    {character(U'C'), Command::Columns},
     {character(U'Z'), Command::Pause},
     {character(U'd'), Command::Delay},
     {character(U's'), Command::Delay},
@@ -90,6 +101,7 @@ constexpr auto kHelp = std::to_array<HelpLine>({
     {"Esc", "leave the pane, close it, the help; clear search and filter"},
     {"F3 /", "search pid, user, command, frame, reason; n: the next one"},
     {"F4 \\", "show only what holds a word; several with |"},
+    {"F5 t", "processes with their tasks below; - and + fold and unfold one"},
     {"F6", "choose the column to sort by"},
     {"< >", "sort by the column to the left, to the right"},
     {"I", "invert the order"},
@@ -99,7 +111,11 @@ constexpr auto kHelp = std::to_array<HelpLine>({
     {"X", "hide exited tasks"},
     {"i", "hide sleeps that are waiting for work, as reasons.conf has it"},
     {"o", "only tasks that began a sleep in the last interval"},
-    {"Space Z", "pause, go on"},
+    {"F", "follow the selected row wherever it goes, also the first one"},
+    {"Space c U", "tag a task or process; a task's process; untag all"},
+    {"v", "only what is tagged, in every view"},
+    {"F2 C", "choose the columns and their order; they are kept"},
+    {"Z", "pause, go on"},
     {"d s", "change the delay"},
     {"Ctrl-L", "refresh now, and draw everything anew"},
     {"r", "reset all figures of the module, for everybody (administrators)"},
@@ -108,15 +124,16 @@ constexpr auto kHelp = std::to_array<HelpLine>({
     {"F10 q", "quit"},
 });
 
-constexpr auto kBar = std::to_array<HelpLine>({
-    {"F1", "Help"},
-    {"Tab", "View"},
-    {"Enter", "Stacks"},
-    {"F3", "Search"},
-    {"F4", "Filter"},
-    {"F6", "Sort"},
-    {"Space", "Pause"},
-    {"F10", "Quit"},
+constexpr auto kBar = std::to_array<BarItem>({
+    {"F1", "Help", special(KeyCode::F1)},
+    {"F2", "Columns", special(KeyCode::F2)},
+    {"F3", "Search", special(KeyCode::F3)},
+    {"F4", "Filter", special(KeyCode::F4)},
+    {"F5", "Tree", special(KeyCode::F5)},
+    {"F6", "Sort", special(KeyCode::F6)},
+    {"Enter", "Stacks", special(KeyCode::Enter)},
+    {"Z", "Pause", character(U'Z')},
+    {"F10", "Quit", special(KeyCode::F10)},
 });
 
 }  // namespace
@@ -131,7 +148,7 @@ std::span<const HelpLine> key_help() {
     return kHelp;
 }
 
-std::span<const HelpLine> key_bar() {
+std::span<const BarItem> key_bar() {
     return kBar;
 }
 

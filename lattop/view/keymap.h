@@ -40,6 +40,15 @@ enum class Command {
     ToggleActive,
     ToggleIdle,
     ToggleInterval,
+    ToggleTree,
+    Fold,
+    Unfold,
+    Follow,
+    Tag,
+    TagProcess,
+    UntagAll,
+    ToggleTagged,
+    Columns,
     Pause,
     Delay,
     Refresh,
@@ -69,7 +78,12 @@ std::optional<Binding> binding_of(Key key);
 
 std::span<const HelpLine> key_help();
 
-/// The bar at the bottom: "F1" "Help", …
-std::span<const HelpLine> key_bar();
+/// The bar at the bottom: "F1" "Help", … and the key that each stands for.
+struct BarItem {
+    std::string_view keys;
+    std::string_view text;
+    Key key;
+};
+std::span<const BarItem> key_bar();
 
 }  // namespace lattop

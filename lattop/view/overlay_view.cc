@@ -104,10 +104,72 @@ bool SortMenu::move(Command command) {
     }
 }
 
+void ColumnMenu::draw(Canvas& canvas, int y, const ColumnChoice& choice) const {
+    static constexpr int kWidth = 84;
+    const int width = std::min(kWidth, canvas.width());
+    const auto put = [&](int row, const std::string& text, Style style) {
+        canvas.put(0, row, fmt::format(" {:<{}}", text, kWidth - 1), style, width);
+    };
+    const std::vector<Column> all = choice.all(view_);
+    const std::size_t n_shown = choice.shown(view_).size();
+    const int room = std::max(canvas.height() - y - 3, 1);
+    const int first = std::max(static_cast<int>(index_) - room + 1, 0);
+    put(y, fmt::format("Columns of {}", view_info(view_).name), Style::Title);
+    int row = y + 1;
+    for (int i = first; i < static_cast<int>(all.size()) && i - first < room; ++i, ++row) {
+        const auto at = static_cast<std::size_t>(i);
+        const ColumnInfo& info = column_info(all[at]);
+        put(row, fmt::format("[{}] {:<9} {}", at < n_shown ? 'x' : ' ', info.title, info.help),
+            at == index_ ? Style::Selected : Style::KeyLabel);
+    }
+    put(row, "Space shows or hides, Left Right move, Enter keeps them", Style::Title);
+}
+
+bool ColumnMenu::handle(Key key, ColumnChoice& choice) {
+    const std::vector<Column> all = choice.all(view_);
+    const Column column = all.at(index_);
+    const auto follow = [&] {
+        const std::vector<Column> now = choice.all(view_);
+        index_ = static_cast<std::size_t>(std::ranges::find(now, column) - now.begin());
+    };
+    if (key == Key{KeyCode::Character, U' '}) {
+        choice.toggle(view_, column);
+        follow();
+        return true;
+    }
+    switch (key.code) {
+        case KeyCode::Up: index_ -= index_ == 0 ? 0 : 1; return true;
+        case KeyCode::Down: index_ = std::min(index_ + 1, all.size() - 1); return true;
+        case KeyCode::Home: index_ = 0; return true;
+        case KeyCode::End: index_ = all.size() - 1; return true;
+        case KeyCode::Left:
+        case KeyCode::F7:
+            choice.move(view_, column, -1);
+            follow();
+            return true;
+        case KeyCode::Right:
+        case KeyCode::F8:
+            choice.move(view_, column, 1);
+            follow();
+            return true;
+        default: return false;
+    }
+}
+
+std::optional<Key> key_bar_at(int x) {
+    int left = 0;
+    for (const BarItem& item : key_bar()) {
+        const int right = left + static_cast<int>(item.keys.size() + item.text.size());
+        if (x >= left && x < right) return item.key;
+        left = right + 1;
+    }
+    return std::nullopt;
+}
+
 void draw_key_bar(Canvas& canvas, int y) {
     canvas.clear_row(y);
     int x = 0;
-    for (const HelpLine& line : key_bar()) {
+    for (const BarItem& line : key_bar()) {
         const int columns = static_cast<int>(line.keys.size() + line.text.size()) + 1;
         if (x + columns > canvas.width()) break;
         x = canvas.put(x, y, line.keys, Style::KeyName);

@@ -4,6 +4,7 @@
 // sort by. Part of the live screen.
 #pragma once
 
+#include "lattop/model/column_choice.h"
 #include "lattop/model/rows.h"
 #include "lattop/view/canvas.h"
 #include "lattop/view/keymap.h"
@@ -40,10 +41,30 @@ private:
     Column chosen_ = Column::Blocked;
 };
 
+/// The columns of a view, those that are shown marked; they can be moved.
+class ColumnMenu {
+public:
+    void open(View view) {
+        view_ = view;
+        index_ = 0;
+    }
+    void draw(Canvas& canvas, int y, const ColumnChoice& choice) const;
+
+    /// What a key does to the choice; false where it leaves the menu.
+    bool handle(Key key, ColumnChoice& choice);
+
+private:
+    View view_ = View::Tasks;
+    std::size_t index_ = 0;
+};
+
 /// The column of a view beside another one, at the ends the same.
 Column column_beside(View view, Column column, int step);
 
 /// The keys that are worth knowing, in the last row.
 void draw_key_bar(Canvas& canvas, int y);
+
+/// The key whose place in that row is at column `x`.
+std::optional<Key> key_bar_at(int x);
 
 }  // namespace lattop

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "lattop/model/groups.h"
 #include "lattop/options.h"
 #include "lattop/source/error.h"
 
@@ -17,6 +18,9 @@ namespace {
 /// are 10 MB a refresh. With all traces it is what the module has: 24 MB with
 /// its default limit of 65536 entries.
 constexpr std::uint32_t kLiveLimit = 16384;
+
+/// Below this height the header has no names of views.
+constexpr int kTabsHeight = 16;
 
 /// Below this height the pane takes the table's place.
 constexpr int kSplitHeight = 20;
@@ -41,7 +45,8 @@ Screen::Screen(const ScreenSetup& setup, UserStacks& stacks, Users& users, Reaso
       options_(setup.rows),
       delay_(setup.delay),
       limit_(setup.limit == 0 ? kLiveLimit : setup.limit),
-      pids_(setup.pids) {}
+      pids_(setup.pids),
+      columns_(setup.columns) {}
 
 Query Screen::query() const {
     Query query;
@@ -53,7 +58,7 @@ Query Screen::query() const {
 }
 
 std::optional<Query> Screen::detail_query() const {
-    if (!detail_row_ || options_.view != View::Tasks) return std::nullopt;
+    if (!detail_row_ || detail_row_->view != View::Tasks) return std::nullopt;
     const TaskId& task = detail_row_->task;
     Query query;
     query.traces = LT_TRACES_ALL;
@@ -68,7 +73,7 @@ std::optional<Query> Screen::detail_query() const {
 
 /// The pane of a row that stands for several tasks is made from what is here.
 void Screen::fill_detail() {
-    if (!detail_row_ || options_.view == View::Tasks) return;
+    if (!detail_row_ || detail_row_->view == View::Tasks) return;
     const auto rows = table().rows();
     const auto found = std::ranges::find(rows, *detail_row_, &Row::id);
     detail_.show_group(context(), options_, *detail_row_, found == rows.end() ? nullptr : &*found);
@@ -85,7 +90,7 @@ void Screen::update(Snapshot snapshot, const Query& query) {
 }
 
 void Screen::update_detail(Snapshot snapshot) {
-    if (detail_row_ && options_.view == View::Tasks)
+    if (detail_row_ && detail_row_->view == View::Tasks)
         detail_.show_task(std::move(snapshot), detail_row_->task);
 }
 
@@ -226,6 +231,71 @@ Wish Screen::handle_view(Command command) {
     return wish;
 }
 
+/// Processes with their tasks, from whatever view; back to the view alone.
+Wish Screen::toggle_tree() {
+    options_.tree = options_.view != View::Processes || !options_.tree;
+    const Wish wish = show_view(View::Processes);
+    rebuild();
+    return wish;
+}
+
+/// The process of the selected row shows its tasks, or not.
+void Screen::fold(bool folded) {
+    const Row* row = table().selected();
+    if (row == nullptr || !options_.tree || options_.view != View::Processes)
+        return say("- and + fold and unfold in the tree: F5");
+    const TaskId process = process_of(*row->task);
+    if (folded)
+        options_.folded.insert(process);
+    else
+        options_.folded.erase(process);
+    rebuild();
+}
+
+/// Tags the selected task or process, or a task's process; a tag is taken away
+/// by the same key. The next row is selected, so that several are quickly done.
+void Screen::tag(bool process) {
+    const Row* row = table().selected();
+    if (row == nullptr) return;
+    if (row->id.view != View::Tasks && row->id.view != View::Processes)
+        return say("tasks and processes are tagged: views 1 and 2; v shows what they have here");
+    const TaskId id = process ? process_of(*row->task) : row->id.task;
+    if (options_.tagged.erase(id) == 0) options_.tagged.insert(id);
+    if (options_.tagged.empty()) options_.only_tagged = false;
+    table().move(Command::Down);
+    rebuild();
+}
+
+void Screen::toggle_tagged() {
+    if (options_.tagged.empty()) return say("nothing is tagged: Space tags a task or process");
+    options_.only_tagged = !options_.only_tagged;
+    rebuild();
+}
+
+/// Commands about the selected row and what is tagged.
+Wish Screen::handle_row(Command command) {
+    switch (command) {
+        case Command::ToggleTree: return toggle_tree();
+        case Command::Fold: fold(true); break;
+        case Command::Unfold: fold(false); break;
+        case Command::Tag: tag(false); break;
+        case Command::TagProcess: tag(true); break;
+        case Command::ToggleTagged: toggle_tagged(); break;
+        case Command::UntagAll:
+            options_.tagged.clear();
+            options_.only_tagged = false;
+            rebuild();
+            break;
+        case Command::Follow:
+            table().pin();
+            if (const Row* row = table().selected())
+                say("following " + cell_text(context(), *row, Column::Command));
+            break;
+        default: return handle_view(command);
+    }
+    return {};
+}
+
 Wish Screen::handle_command(const Binding& binding) {
     Wish wish;
     switch (binding.command) {
@@ -247,6 +317,10 @@ Wish Screen::handle_command(const Binding& binding) {
         case Command::SortMenu:
             menu_.open(options_.view, options_.sort);
             mode_ = Mode::SortMenu;
+            break;
+        case Command::Columns:
+            column_menu_.open(options_.view);
+            mode_ = Mode::ColumnMenu;
             break;
         case Command::SortLeft:
         case Command::SortRight:
@@ -276,9 +350,55 @@ Wish Screen::handle_command(const Binding& binding) {
             paused_ = !paused_;
             wish.refresh = !paused_;
             break;
-        default: return handle_view(binding.command);
+        default: return handle_row(binding.command);
     }
     return wish;
+}
+
+/// A press on what can be done by a key does the same.
+Wish Screen::press(Mouse mouse) {
+    if (mouse.y == drawn_.height - 1) {
+        const auto key = key_bar_at(mouse.x);
+        return key ? handle(*key) : Wish{};
+    }
+    if (mouse.y == header_lines_ - 1 && drawn_.height >= kTabsHeight) {
+        const auto view = tab_at(mouse.x);
+        return view ? show_view(*view) : Wish{};
+    }
+    if (const auto column = table().title_at(mouse.x, mouse.y)) {
+        if (*column == options_.sort) return handle_view(Command::Invert);
+        sort_by(*column);
+        Wish wish;
+        wish.refresh = !paused_;
+        return wish;
+    }
+    const Row* before = table().selected();
+    const std::optional<RowId> selected =
+        before == nullptr ? std::nullopt : std::optional(before->id);
+    if (!table().select_at(mouse.y)) {
+        detail_focused_ = detail_row_ && mouse.y >= header_lines_;
+        return {};
+    }
+    detail_focused_ = false;
+    const bool again = selected && table().selected()->id == *selected;
+    return again || detail_row_ ? open_detail() : Wish{};
+}
+
+Wish Screen::handle(Mouse mouse) {
+    message_.clear();
+    if (mouse.kind != Mouse::Kind::Press) {
+        static constexpr int kRows = 3;
+        Wish wish;
+        const KeyCode code = mouse.kind == Mouse::Kind::WheelUp ? KeyCode::Up : KeyCode::Down;
+        for (int i = 0; i < kRows; ++i)
+            wish = handle(Key{code, 0});
+        return wish;
+    }
+    if (mode_ != Mode::Table) {  // a press beside a menu or the help leaves it
+        if (mode_ != Mode::Help && !in_menu()) return {};
+        return handle(Key{KeyCode::Escape, 0});
+    }
+    return press(mouse);
 }
 
 Wish Screen::handle(Key key) {
@@ -286,6 +406,13 @@ Wish Screen::handle(Key key) {
     switch (mode_) {
         case Mode::Table: break;
         case Mode::SortMenu: return handle_menu(key);
+        case Mode::ColumnMenu: {
+            Wish wish;
+            if (column_menu_.handle(key, columns_)) return wish;
+            mode_ = Mode::Table;
+            wish.keep_columns = true;
+            return wish;
+        }
         case Mode::Help: {
             const auto binding = binding_of(key);
             if (!binding || !help_.move(binding->command)) mode_ = Mode::Table;
@@ -309,7 +436,8 @@ void Screen::draw_body(Canvas& canvas, int y) {
     const int table_height = !detail_row_ ? body.height
                              : split      ? std::max(body.height / 3, kLeastTable)
                                           : 0;
-    table().draw(canvas, {body.y, table_height}, context(), options_, !detail_focused_);
+    table().draw(canvas, {body.y, table_height}, context(), options_, columns_.shown(options_.view),
+                 !detail_focused_);
     if (detail_row_)
         detail_.draw(canvas, {body.y + table_height, body.height - table_height}, context(),
                      detail_focused_ || !split);
@@ -317,12 +445,12 @@ void Screen::draw_body(Canvas& canvas, int y) {
 
 void Screen::draw_bottom(Canvas& canvas) {
     const int y = canvas.height() - 1;
-    if (mode_ != Mode::Table && mode_ != Mode::SortMenu)
+    if (mode_ != Mode::Table && !in_menu())
         prompt_.draw(canvas, y);
     else
         draw_key_bar(canvas, y);
     if (message_.empty()) return;
-    const int line = mode_ == Mode::Table || mode_ == Mode::SortMenu ? y : y - 1;
+    const int line = mode_ == Mode::Table || in_menu() ? y : y - 1;
     canvas.clear_row(line, Style::Alarm);
     canvas.put(0, line, message_, Style::Alarm);
 }
@@ -338,11 +466,18 @@ void Screen::draw(Canvas& canvas, const std::string& clock) {
         help_.draw(canvas, options_.view);
         return;
     }
-    const HeaderState state{clock, delay_, paused_, table().rows().size(), options_, cost_};
+    // In a tree tasks stand below the rows of the view.
+    const auto rows = std::ranges::count_if(
+        table().rows(), [&](const Row& row) { return row.id.view == options_.view; });
+    const HeaderState state{clock,    delay_, paused_, static_cast<std::size_t>(rows),
+                            options_, cost_};
     const int header = header_height(model_, state, canvas.height());
+    drawn_ = canvas.size();
+    header_lines_ = header;
     draw_header(canvas, model_, state);
     draw_body(canvas, header);
     if (mode_ == Mode::SortMenu) menu_.draw(canvas, header);
+    if (mode_ == Mode::ColumnMenu) column_menu_.draw(canvas, header, columns_);
     draw_bottom(canvas);
 }
 

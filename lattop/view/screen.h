@@ -9,7 +9,9 @@
 #include <optional>
 #include <string>
 
+#include "lattop/model/column_choice.h"
 #include "lattop/model/model.h"
+#include "lattop/term/terminal.h"
 #include "lattop/view/canvas.h"
 #include "lattop/view/detail_view.h"
 #include "lattop/view/header_view.h"
@@ -22,12 +24,13 @@ namespace lattop {
 /// What the screen asks of the command that drives it.
 struct Wish {
     bool quit = false;
-    bool refresh = false;  ///< a new snapshot now
-    bool redraw = false;   ///< everything anew
-    bool detail = false;   ///< detail_query() has changed
-    bool reset = false;    ///< clear the module's figures
-    int step = 0;          ///< so many snapshots on in a recording; below 0 back
-    int jump = 0;          ///< the same in tenths of it
+    bool refresh = false;       ///< a new snapshot now
+    bool redraw = false;        ///< everything anew
+    bool detail = false;        ///< detail_query() has changed
+    bool reset = false;         ///< clear the module's figures
+    bool keep_columns = false;  ///< columns() were chosen
+    int step = 0;               ///< so many snapshots on in a recording; below 0 back
+    int jump = 0;               ///< the same in tenths of it
 };
 
 /// Where a screen begins.
@@ -36,6 +39,7 @@ struct ScreenSetup {
     std::chrono::milliseconds delay{2000};
     std::uint32_t limit = 0;  ///< tasks to ask for; 0 for the screen's own
     std::vector<std::uint32_t> pids{};
+    ColumnChoice columns{};
 };
 
 inline constexpr Size kLeastSize{40, 8};
@@ -55,6 +59,10 @@ public:
     void update(Snapshot snapshot, const Query& query);
     void update_detail(Snapshot snapshot);
 
+    /// The next answer is not compared with the one before; it must come before
+    /// anything is drawn.
+    void forget() { model_ = {}; }
+
     /// A task whose stack is wanted as it is now; nullptr for none.
     [[nodiscard]] const Task* live_wanted() const {
         return detail_row_ ? detail_.live_wanted() : nullptr;
@@ -64,6 +72,9 @@ public:
     void names_changed();
 
     Wish handle(Key key);
+    Wish handle(Mouse mouse);
+
+    [[nodiscard]] const ColumnChoice& columns() const { return columns_; }
 
     void draw(Canvas& canvas, const std::string& clock);
 
@@ -78,7 +89,7 @@ public:
     [[nodiscard]] std::chrono::milliseconds delay() const { return delay_; }
 
 private:
-    enum class Mode { Table, Help, SortMenu, Search, Filter, Delay, Reset };
+    enum class Mode { Table, Help, SortMenu, ColumnMenu, Search, Filter, Delay, Reset };
 
     [[nodiscard]] TableContext context() {
         return {model_, stacks_, users_, reasons_, options_.interval};
@@ -89,6 +100,15 @@ private:
     void rebuild();
     Wish handle_command(const Binding& binding);
     Wish handle_view(Command command);
+    Wish handle_row(Command command);
+    Wish toggle_tree();
+    void fold(bool folded);
+    void tag(bool process);
+    void toggle_tagged();
+    Wish press(Mouse mouse);
+    [[nodiscard]] bool in_menu() const {
+        return mode_ == Mode::SortMenu || mode_ == Mode::ColumnMenu;
+    }
     Wish handle_prompt(Key key);
     Wish handle_menu(Key key);
     Wish open_detail();
@@ -108,6 +128,7 @@ private:
     std::chrono::milliseconds delay_;
     std::uint32_t limit_;
     std::vector<std::uint32_t> pids_;
+    ColumnChoice columns_;
 
     Mode mode_ = Mode::Table;
     std::array<TableView, 4> tables_;  // as views(): each keeps its selection
@@ -116,6 +137,9 @@ private:
     bool detail_focused_ = false;
     HelpView help_;
     SortMenu menu_;
+    ColumnMenu column_menu_;
+    Size drawn_;  // as drawn last, for the mouse
+    int header_lines_ = 0;
     Prompt prompt_;
     std::string search_;
     std::string filter_before_;

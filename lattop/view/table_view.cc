@@ -48,38 +48,56 @@ void drop_until_it_fits(std::vector<PlacedColumn>& placed, std::span<const Colum
     }
 }
 
-/// The width of a column that is never left out.
-int& width_of(std::vector<PlacedColumn>& placed, Column column) {
+/// The width of a column; of one that is not shown a number that nobody sees.
+int& width_of(std::vector<PlacedColumn>& placed, Column column, int& nowhere) {
     const auto found = std::ranges::find(placed, column, &PlacedColumn::column);
-    return placed.at(static_cast<std::size_t>(found - placed.begin())).width;
+    return found == placed.end() ? nowhere : found->width;
+}
+
+/// Before a command in a tree.
+std::string_view branch_text(Row::Branch branch, Charset charset) {
+    const bool utf8 = charset == Charset::Utf8;
+    switch (branch) {
+        case Row::Branch::None: return "";
+        case Row::Branch::Folded: return "+ ";
+        case Row::Branch::Inner: return utf8 ? "\u251c\u2500 " : "|- ";
+        case Row::Branch::Last: return utf8 ? "\u2514\u2500 " : "`- ";
+    }
+    return "";
 }
 
 }  // namespace
 
-std::vector<PlacedColumn> place_columns(View view, int width, std::span<const Row> rows) {
+std::vector<PlacedColumn> place_columns(View view, std::span<const Column> shown, int width,
+                                        std::span<const Row> rows) {
     std::vector<PlacedColumn> placed;
-    for (const Column column : columns(view))
+    for (const Column column : shown)
         placed.push_back(
             {column, column == Column::Pid ? pid_width(rows) : column_info(column).width});
-    width_of(placed, Column::Command) = command_width(view, rows);
-    width_of(placed, Column::TopFrame) = kGoodFrame;
+    int nowhere = 0;
+    const auto width_of_column = [&](Column column) -> int& {
+        return width_of(placed, column, nowhere);
+    };
+    width_of_column(Column::Command) = command_width(view, rows);
+    width_of_column(Column::TopFrame) = kGoodFrame;
 
     drop_until_it_fits(placed, view_info(view).goes_first, width);
     // The others go only where even short names do not fit.
     if (fixed_width(placed) > width) {
-        width_of(placed, Column::Command) = kLeastCommand;
-        width_of(placed, Column::TopFrame) = kLeastFrame;
+        width_of_column(Column::Command) = kLeastCommand;
+        width_of_column(Column::TopFrame) = kLeastFrame;
         drop_until_it_fits(placed, view_info(view).goes_last, width);
     }
 
     // Room that is left: the command's up to its need, the rest the frame's.
-    int& command = width_of(placed, Column::Command);
-    int& frame = width_of(placed, Column::TopFrame);
     const int left = std::max(width - fixed_width(placed), 0);
-    const int to_frame = std::clamp(kGoodFrame - frame, 0, left);
+    nowhere = kGoodFrame;  // what is not there needs nothing
+    const int to_frame = std::clamp(kGoodFrame - width_of_column(Column::TopFrame), 0, left);
+    nowhere = command_width(view, rows);
+    int& command = width_of_column(Column::Command);
     const int to_command = std::clamp(command_width(view, rows) - command, 0, left - to_frame);
     command += to_command;
-    frame += left - to_command;
+    width_of_column(Column::TopFrame) += left - to_command;
     return placed;
 }
 
@@ -136,10 +154,29 @@ bool TableView::search(const TableContext& context, std::string_view word, bool 
     return false;
 }
 
+std::optional<Column> TableView::title_at(int x, int y) const {
+    if (y != area_.y || area_.height <= 0) return std::nullopt;
+    int right = 0;
+    for (const PlacedColumn& one : placed_) {
+        right += one.width + 1;
+        if (x < right) return one.column;
+    }
+    return std::nullopt;
+}
+
+bool TableView::select_at(int y) {
+    const int line = y - area_.y - 1;
+    if (line < 0 || line >= area_.height - 1) return false;
+    const std::size_t index = first_ + static_cast<std::size_t>(line);
+    if (index >= rows_.size()) return false;
+    select(index);
+    return true;
+}
+
 void TableView::draw_row(Canvas& canvas, int y, const TableContext& context, const Row& row,
-                         const std::vector<PlacedColumn>& placed, Style style) {
+                         Style style) {
     int x = 0;
-    for (const PlacedColumn& one : placed) {
+    for (const PlacedColumn& one : placed_) {
         Style cell_style = style;
         std::string text;
         if (one.column == Column::TopFrame) {
@@ -147,7 +184,10 @@ void TableView::draw_row(Canvas& canvas, int y, const TableContext& context, con
             text = fitted_name(top.text, static_cast<std::size_t>(one.width));
             if (style == Style::Normal) cell_style = top.user ? Style::User : Style::Kernel;
         } else if (one.column == Column::Command) {
-            text = command_text(row, static_cast<std::size_t>(one.width));
+            const std::string_view branch = branch_text(row.branch, canvas.charset());
+            const int room = one.width - text_columns(branch, canvas.charset());
+            text = std::string(branch) +
+                   command_text(row, static_cast<std::size_t>(std::max(room, 0)));
         } else {
             text = cell_text(context, row, one.column);
             const bool idle = one.column == Column::Reason && row.reason->idle;
@@ -162,12 +202,13 @@ void TableView::draw_row(Canvas& canvas, int y, const TableContext& context, con
 }
 
 void TableView::draw(Canvas& canvas, Area area, const TableContext& context,
-                     const RowOptions& options, bool focused) {
+                     const RowOptions& options, std::span<const Column> shown, bool focused) {
+    area_ = area;
     if (area.height <= 0) return;
-    const std::vector<PlacedColumn> placed = place_columns(options.view, canvas.width(), rows_);
+    placed_ = place_columns(options.view, shown, canvas.width(), rows_);
     canvas.clear_row(area.y, Style::Title);
     int x = 0;
-    for (const PlacedColumn& one : placed) {
+    for (const PlacedColumn& one : placed_) {
         const ColumnInfo& info = column_info(one.column);
         const Style style = one.column == options.sort ? Style::SortTitle : Style::Title;
         if (info.left)
@@ -184,13 +225,13 @@ void TableView::draw(Canvas& canvas, Area area, const TableContext& context,
     for (std::size_t i = 0; i < page_ && first_ + i < rows_.size(); ++i) {
         const int y = area.y + 1 + static_cast<int>(i);
         const Row& row = rows_[first_ + i];
-        Style style =
-            options.view == View::Tasks && row.task->exited() ? Style::Dim : Style::Normal;
+        Style style = row.id.view == View::Tasks && row.task->exited() ? Style::Dim : Style::Normal;
+        if (row_tagged(row, options)) style = Style::Tagged;
         if (first_ + i == index_) {
             style = focused ? Style::Selected : Style::SelectedDim;
             canvas.clear_row(y, style);
         }
-        draw_row(canvas, y, context, row, placed, style);
+        draw_row(canvas, y, context, row, style);
     }
 }
 

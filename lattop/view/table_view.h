@@ -27,9 +27,10 @@ struct PlacedColumn {
     int width;
 };
 
-/// Which columns fit in `width`: those that tell least go first. Pids and
-/// commands get the room that the rows need.
-std::vector<PlacedColumn> place_columns(View view, int width, std::span<const Row> rows);
+/// Which of the columns `shown` fit in `width`: those that tell least go first.
+/// Pids and commands get the room that the rows need.
+std::vector<PlacedColumn> place_columns(View view, std::span<const Column> shown, int width,
+                                        std::span<const Row> rows);
 
 class TableView {
 public:
@@ -39,7 +40,12 @@ public:
 
     /// Titles, and rows below them.
     void draw(Canvas& canvas, Area area, const TableContext& context, const RowOptions& options,
-              bool focused);
+              std::span<const Column> shown, bool focused);
+
+    /// As drawn last: the column whose title is at `x`, and whether there is a
+    /// row at line `y` of the canvas, which is selected then.
+    [[nodiscard]] std::optional<Column> title_at(int x, int y) const;
+    bool select_at(int y);
 
     /// Moves the selection. False for commands that are none of the table's.
     bool move(Command command);
@@ -58,14 +64,15 @@ public:
 
 private:
     void select(std::size_t index);
-    void draw_row(Canvas& canvas, int y, const TableContext& context, const Row& row,
-                  const std::vector<PlacedColumn>& placed, Style style);
+    void draw_row(Canvas& canvas, int y, const TableContext& context, const Row& row, Style style);
 
     std::vector<Row> rows_;
     std::size_t index_ = 0;           // of the selected row
     std::optional<RowId> selection_;  // nothing: the first row, whichever it is
     std::size_t first_ = 0;           // row at the top
     std::size_t page_ = 1;            // rows in sight at the last draw
+    Area area_;                       // of the last draw
+    std::vector<PlacedColumn> placed_;
 };
 
 }  // namespace lattop

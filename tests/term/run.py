@@ -20,6 +20,7 @@ TIMEOUT = 60  # seconds; machines under load are slow
 PROMPT = "READY>"
 SNAPSHOTS = 2000
 TESTS = []
+TYPED = set()  # keys that some test has typed
 
 
 def test(function):
@@ -56,10 +57,24 @@ class Terminal:
         return done.stdout
 
     def keys(self, *names):
+        TYPED.update(names)
         self.tmux("send-keys", *names)
 
     def type(self, line):
         self.tmux("send-keys", "-l", line)
+
+    def mouse(self, x, y, button=0, release=True):
+        """A press at a cell, as a terminal says it: 0 the left button, 64 and 65 the wheel."""
+        self.type("\x1b[M" + "".join(chr(32 + n) for n in (button, x + 1, y + 1)))
+        if button == 0 and release:
+            self.type("\x1b[M" + "".join(chr(32 + n) for n in (3, x + 1, y + 1)))
+
+    def place(self, text):
+        """The first cell of the screen that holds it."""
+        for y, line in enumerate(self.screen().splitlines()):
+            if text in line:
+                return line.index(text), y
+        raise Failure(f"no {text} on the screen")
 
     def screen(self, *options):
         return self.tmux("capture-pane", "-p", *options)
@@ -196,14 +211,27 @@ def keys_go_back_and_on_in_a_recording(setup):
     for _ in range(12):
         terminal.keys("]")
     terminal.wait("snapshot 40 of 40", "1m28s since load")
-    terminal.keys("Space")
+    terminal.keys("Z")
     terminal.wait("the recording ends here")
     terminal.keys("d")
     terminal.type("0.1")
     terminal.keys("Enter", "[")
     terminal.wait("snapshot 36 of 40")
-    terminal.keys("Space")
+    terminal.keys("Z")
     terminal.wait("snapshot 40 of 40", "the recording ends here")
+    terminal.keys("q")
+    terminal.wait(PROMPT, gone=["dbserver"])
+    terminal.close()
+
+
+@test
+def a_view_of_a_recording_that_stands_still_is_whole(setup):
+    terminal = Terminal(setup.folder, (100, 30))
+    terminal.run(f"clear; {setup.lattop} replay {setup.records} -d 3600")
+    terminal.wait("snapshot 1 of", "8.52s")
+    terminal.keys("2")
+    # 8.52 s of each of three tasks: what they read from the disk is in it, not the lock alone
+    terminal.wait("snapshot 1 of", "25.5s")
     terminal.keys("q")
     terminal.wait(PROMPT, gone=["dbserver"])
     terminal.close()
@@ -236,9 +264,9 @@ def keys_act_at_once(setup):
     terminal.wait("7 of 9 shown")
     terminal.keys("End")
     terminal.keys("PPage")
-    terminal.keys("Space")
+    terminal.keys("Z")
     terminal.wait("PAUSED")
-    terminal.keys("Space")
+    terminal.keys("Z")
     terminal.wait("lattop", gone=["PAUSED"])
     terminal.keys("r")
     terminal.wait("(y/n)")
@@ -298,6 +326,142 @@ def waits_for_work_are_hidden_and_figures_are_of_the_interval_at_a_key(setup):
     terminal.wait("only active", "nginx", gone=["evil", "of the last"])
     terminal.keys("o", "X", "I")
     terminal.wait("inverted", "no exited", gone=["brief", "only active"])
+    terminal.keys("q")
+    lattop.check_restored()
+
+
+@test
+def a_tree_shows_tasks_below_their_process_and_folds(setup):
+    lattop = Lattop(setup, size=(100, 30))
+    terminal = lattop.terminal
+    terminal.keys("F5")
+    terminal.wait("Processes: ", "\u251c\u2500 db-worker", "\u2514\u2500")
+    terminal.keys("-")
+    terminal.wait("+ dbserver", gone=["\u2514\u2500"])
+    terminal.keys("+")
+    terminal.wait("\u2514\u2500")
+    terminal.keys("t")
+    terminal.wait("dbserver", gone=["\u2514\u2500"])
+    terminal.keys("q")
+    lattop.check_restored()
+
+
+@test
+def tags_choose_what_every_view_shows(setup):
+    lattop = Lattop(setup, "-s pid", size=(100, 30))
+    terminal = lattop.terminal
+    terminal.keys("/")
+    terminal.type("1202")
+    terminal.keys("Enter", "Space", "v")
+    terminal.wait("Tasks: 1 of 9 shown", "only the 1 tagged")
+    terminal.keys("3")
+    terminal.wait("Stacks: 3 shown")
+    terminal.keys("1", "c")
+    terminal.wait("Tasks: 3 of 9 shown")
+    terminal.keys("U")
+    terminal.wait("Tasks: 9 of 9 shown", gone=["tagged"])
+    terminal.keys("Home", "F")
+    terminal.wait("following")
+    terminal.keys("q")
+    lattop.check_restored()
+
+
+@test
+def columns_are_chosen_and_kept(setup):
+    lattop = Lattop(setup, size=(100, 30))
+    terminal = lattop.terminal
+    terminal.keys("F2")
+    terminal.wait("Columns of Tasks", "[x] USER")
+    terminal.keys("Down", "Space")
+    terminal.wait("[ ] USER")
+    terminal.keys("Enter")
+    terminal.wait("COMMAND", gone=["USER", "Columns of"])
+    terminal.keys("C", "Right", "Enter")
+    terminal.wait("S   PID")
+    terminal.keys("q")
+    lattop.check_restored()
+    with open(os.path.join(setup.folder, "lattop", "columns.conf"), encoding="utf-8") as file:
+        kept = file.read()
+    if "\ntasks: state pid share" not in kept:
+        raise Failure(kept)
+    lattop = Lattop(setup, size=(100, 30))
+    lattop.terminal.wait("S   PID", gone=["USER"])
+    lattop.terminal.keys("q")
+    lattop.check_restored()
+
+
+@test
+def the_mouse_selects_sorts_and_scrolls(setup):
+    lattop = Lattop(setup, size=(100, 45))
+    terminal = lattop.terminal
+    terminal.mouse(*terminal.place("nginx"))
+    terminal.mouse(*terminal.place("nginx"))
+    terminal.wait("877 nginx", "SHARE")
+    terminal.keys("Escape")
+    terminal.wait("F10Quit", gone=["SHARE"])
+    terminal.mouse(*terminal.place("MAX"))
+    terminal.wait("Sorted by MAX")
+    terminal.mouse(*terminal.place("2Processes"))
+    terminal.wait("Processes: ")
+    terminal.keys("Home", "Enter")
+    terminal.wait("SHARE", "Process 2001")
+    terminal.keys("Escape")
+    terminal.mouse(5, 10, 65)
+    terminal.keys("Enter")
+    terminal.wait("SHARE", gone=["Process 2001"])
+    terminal.keys("Escape")
+    terminal.mouse(*terminal.place("F10Quit"), release=False)  # the shell would get that
+    lattop.check_restored()
+    lattop = Lattop(setup, "--no-mouse")
+    terminal = lattop.terminal
+    if terminal.tmux("display-message", "-p", "#{mouse_any_flag}").strip() != "0":
+        raise Failure("--no-mouse takes the mouse")
+    terminal.keys("q")
+    lattop.check_restored()
+
+
+@test
+def keys_move_sort_and_ask_as_the_help_says(setup):
+    lattop = Lattop(setup, size=(100, 30))
+    terminal = lattop.terminal
+    for key, title in (("P", "BLK%"), ("T", "BLOCKED"), ("O", "ONGOING"), ("M", "MAX"), ("S", "SLP/s"), ("R", "RUNQ"), ("N", "PID")):
+        terminal.keys(key)
+        terminal.wait(f"Sorted by {title}")
+    terminal.keys(">")
+    terminal.wait("Sorted by USER")
+    terminal.keys("<")
+    terminal.wait("Sorted by PID")
+    terminal.keys("F3")
+    terminal.type("db-worker")
+    terminal.keys("Enter", "n", "Enter")
+    terminal.wait("1202 db-worker/2")
+    terminal.keys("j")
+    terminal.wait("SHARE", gone=["1202 db-worker/2 (process"])
+    terminal.keys("k")
+    terminal.wait("1202 db-worker/2 (process")
+    terminal.keys("Up")
+    terminal.wait("1201 db-worker/1")
+    terminal.keys("G")
+    terminal.wait("2050 brief")
+    terminal.keys("g", "Left")
+    terminal.wait("(process 1500)")
+    terminal.keys("Escape", "\\")
+    terminal.type("nginx")
+    terminal.wait("1 of 9 shown")
+    terminal.keys("Enter", "Escape")
+    terminal.wait("9 of 9 shown")
+    for key in ("d", "s"):
+        terminal.keys(key)
+        terminal.wait("Seconds between refreshes")
+        terminal.keys("Escape")
+        terminal.wait("F10Quit", gone=["Seconds"])
+    for key in ("h", "?", "F1"):
+        terminal.keys(key)
+        terminal.wait("any other key goes back")
+        terminal.keys("x")
+        terminal.wait("F10Quit", gone=["goes back"])
+    terminal.keys("C-l")
+    terminal.wait("nginx")
     terminal.keys("q")
     lattop.check_restored()
 
@@ -466,6 +630,25 @@ def without_a_terminal_it_says_what_to_use(setup):
         raise Failure(f"{done.returncode} {done.stderr!r}")
 
 
+NAMES = {"PgUp": "PPage", "PgDn": "NPage", "Esc": "Escape", "Shift-Tab": "BTab", "Ctrl-L": "C-l"}
+
+
+def every_key_of_the_help_was_typed(setup):
+    """Runs last: the help says which keys there are, the tests before have typed them."""
+    terminal = Terminal(setup.folder, (120, 90))
+    terminal.run(f"clear; {setup.lattop} -i {setup.records} -d 0.2")
+    terminal.wait("dbserver")
+    terminal.keys("F1")
+    lines = terminal.wait("any other key goes back").splitlines()[2:]
+    listed = [name for line in lines[:lines.index("")] for name in line[2:16].split()]
+    terminal.close()
+    if len(listed) < 40:
+        raise Failure(f"the help lists {listed}")
+    never = [name for name in listed if NAMES.get(name, name) not in TYPED]
+    if never:
+        raise Failure(f"no test types {never}")
+
+
 class Setup:
     def __init__(self, lattop, folder, records, write_records):
         self.lattop, self.folder, self.records, self.write_records = lattop, folder, records, write_records
@@ -476,7 +659,8 @@ def main():
         sys.exit(__doc__)
     lattop, write_records, wanted = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3:]
     failed = 0
-    for function in TESTS:
+    last = [] if wanted else [every_key_of_the_help_was_typed]
+    for function in TESTS + last:
         name = function.__name__.replace("_", " ")
         if wanted and not any(w in name for w in wanted):
             continue

@@ -47,7 +47,7 @@ TEST_CASE("q ends it without another refresh") {
 }
 
 TEST_CASE("a paused screen waits for keys only") {
-    Run run({press(U' '), kTimeout, press(U'j'), press(U' ')});
+    Run run({press(U'Z'), kTimeout, press(U'j'), press(U'Z')});
     run.go();
     CHECK(!run.terminal.deadlines.at(1));
     CHECK(!run.terminal.deadlines.at(2));

@@ -35,6 +35,11 @@ public:
         if (wish.detail) refresh_detail();
         return wish;
     }
+    Wish click(int x, int y, Mouse::Kind kind = Mouse::Kind::Press) {
+        const Wish wish = screen_.handle(Mouse{kind, x, y});
+        if (wish.detail) refresh_detail();
+        return wish;
+    }
     void type(const std::string& text) {
         for (const char c : text)
             press(key(static_cast<char32_t>(c)));
@@ -131,6 +136,12 @@ TEST_CASE("overlays look as recorded") {
         driver.press(key(KeyCode::End));
         CHECK_THAT(driver.text(), has_text(" COMMAND "));
     }
+    SECTION("menu of columns") {
+        driver.press(key(KeyCode::F2));
+        driver.press(key(KeyCode::Down));
+        driver.press(key(U' '));
+        check_golden("column-menu-80x24.txt", driver.text());
+    }
     SECTION("losses") {
         SnapshotBuilder builder = sample_machine(13);
         builder.header.lost[LT_LOST_entry_limit] = 1'234;
@@ -147,6 +158,158 @@ TEST_CASE("overlays look as recorded") {
         driver.resize({0, 0});
         CHECK(driver.text().empty());
     }
+}
+
+TEST_CASE("a tree shows processes with their tasks, and folds") {
+    Driver driver({100, 30});
+    driver.refresh(12);
+    driver.press(key(KeyCode::F5));
+    driver.refresh(14);
+    check_golden("tree-100x30.txt", driver.text());
+    driver.press(key(KeyCode::Down));
+    CHECK_THAT(driver.selected(), has_text("\u251c\u2500"));
+    driver.press(key(KeyCode::Enter));
+    CHECK_THAT(driver.text(), has_text("(process 1200)"));  // the pane of the task
+    driver.press(key(KeyCode::Escape));
+    driver.press(key(U'-'));
+    CHECK_THAT(driver.text(), has_text("+ dbserver"));
+    CHECK_THAT(driver.text(), !has_text("\u251c\u2500"));
+    driver.press(key(KeyCode::Home));
+    driver.press(key(U'+'));
+    CHECK_THAT(driver.text(), has_text("\u2514\u2500"));
+    driver.press(key(U't'));
+    CHECK_THAT(driver.text(), !has_text("\u2514\u2500"));
+    CHECK_THAT(driver.text(), has_text("Processes: 7 shown"));
+    driver.press(key(U'-'));
+    CHECK_THAT(driver.text(), has_text("fold and unfold in the tree"));
+}
+
+TEST_CASE("tags are of tasks and processes, and hold in every view") {
+    Driver driver({100, 30});
+    CHECK_THAT((driver.press(key(U'v')), driver.text()), has_text("nothing is tagged"));
+    driver.press(key(U'/'));
+    driver.type("1201");
+    driver.press(key(KeyCode::Enter));
+    driver.press(key(U' '));
+    driver.press(key(U'v'));
+    CHECK_THAT(driver.text(), has_text("Tasks: 1 of 9 shown"));
+    CHECK_THAT(driver.text(), has_text("only the 1 tagged"));
+    driver.press(key(U'3'));
+    driver.refresh(12);
+    CHECK_THAT(driver.text(), has_text("Stacks: 3 shown"));
+    driver.press(key(U' '));
+    CHECK_THAT(driver.text(), has_text("tasks and processes are tagged"));
+    driver.press(key(U'1'));
+    driver.press(key(U'c'));  // its process, too
+    CHECK_THAT(driver.text(), has_text("Tasks: 3 of 9 shown"));
+    driver.press(key(U'U'));
+    CHECK_THAT(driver.text(), has_text("Tasks: 9 of 9 shown"));
+}
+
+TEST_CASE("tagged rows have a style of their own") {
+    Driver driver;
+    driver.press(key(KeyCode::Down));
+    driver.press(key(U' '));
+    const Canvas canvas = driver.canvas();
+    CHECK(canvas.at(4, 6).style == Style::Tagged);
+    CHECK(canvas.at(0, 7).style == Style::Selected);
+    driver.press(key(KeyCode::Up));
+    driver.press(key(U' '));
+    CHECK(driver.canvas().at(4, 6).style != Style::Tagged);
+}
+
+TEST_CASE("following holds on to the first row, too") {
+    Driver driver;
+    driver.press(key(U'F'));
+    CHECK_THAT(driver.text(), has_text("following kworker/0:1"));
+    driver.press(key(U'O'));
+    CHECK_THAT(driver.selected(), has_text("kworker/0:1"));
+}
+
+TEST_CASE("columns are hidden, moved and kept for each view") {
+    Driver driver({100, 30});
+    driver.press(key(KeyCode::F2));
+    driver.press(key(U' '));  // PID, the first
+    driver.press(key(KeyCode::Up));
+    CHECK(driver.press(key(KeyCode::Enter)).keep_columns);
+    CHECK_THAT(driver.text(), !has_text("  PID "));
+    CHECK_THAT(driver.screen().columns().text(), has_text("tasks: user state"));
+    driver.press(key(U'2'));
+    CHECK_THAT(driver.text(), has_text("  PID "));
+    driver.press(key(U'C'));
+    driver.press(key(KeyCode::Down));
+    driver.press(key(KeyCode::Left));  // USER before PID
+    driver.press(key(KeyCode::Escape));
+    CHECK_THAT(driver.screen().columns().text(), has_text("processes: user pid"));
+    ScreenSetup setup;
+    setup.columns = ColumnChoice::parse(driver.screen().columns().text(), "f");
+    CHECK(setup.columns == driver.screen().columns());
+    Driver again({100, 30}, Charset::Utf8, setup);
+    CHECK_THAT(again.text(), !has_text("  PID "));
+}
+
+TEST_CASE("any choice of columns can be shown at any width") {
+    for (const ViewInfo& view : views())
+        for (const Column hidden : view.shown) {
+            ColumnChoice choice;
+            choice.toggle(view.id, hidden);
+            for (int width = 40; width <= 200; width += 7) {
+                int used = -1;
+                for (const PlacedColumn& one :
+                     place_columns(view.id, choice.shown(view.id), width, {}))
+                    used += one.width + 1;
+                CHECK(used <= width);
+            }
+            for (const Column other : view.shown)
+                if (other != hidden && choice.shown(view.id).size() > 1)
+                    choice.toggle(view.id, other);
+            choice.toggle(view.id, choice.shown(view.id).front());
+            CHECK(choice.shown(view.id).size() == 1);  // the last one stays
+        }
+}
+
+TEST_CASE("a file of columns that is not understood is said with its line") {
+    const auto parse = [](const char* text) { return ColumnChoice::parse(text, "f"); };
+    CHECK(parse("").shown(View::Tasks).size() == columns(View::Tasks).size());
+    CHECK(parse("# x\n\nstacks: reason\n").shown(View::Stacks) == std::vector{Column::Reason});
+    CHECK_THROWS_WITH(parse("tasks: pid\nnothing: pid\n"), has_text("f:2: 'nothing: pid'"));
+    CHECK_THROWS_WITH(parse("tasks: pid pid\n"), has_text("f:1:"));
+    CHECK_THROWS_WITH(parse("tasks: waiting\n"), has_text("f:1:"));  // a column of other views
+    CHECK_THROWS_WITH(parse("tasks:\n"), has_text("f:1:"));
+    CHECK_THROWS_WITH(parse("tasks\n"), has_text("f:1:"));
+}
+
+TEST_CASE("the mouse does what keys do") {
+    Driver driver;
+    const auto press = [&](int x, int y) { return driver.click(x, y); };
+    driver.text();
+    press(20, 8);
+    CHECK_THAT(driver.selected(), has_text("nginx"));
+    CHECK(press(20, 8).detail);  // once more: its pane
+    CHECK_THAT(driver.text(), has_text("SHARE"));
+    press(20, 20);  // the pane has the keys
+    driver.press(key(KeyCode::Escape));
+    driver.press(key(KeyCode::Escape));
+    driver.text();
+    press(31, 4);
+    CHECK_THAT(driver.text(), has_text("Sorted by MAX"));
+    press(31, 4);
+    CHECK_THAT(driver.text(), has_text("Sorted by MAX inverted"));
+    CHECK(press(8, 3).refresh);
+    CHECK_THAT(driver.text(), has_text("Processes: "));
+    press(0, 23);
+    CHECK_THAT(driver.text(), has_text("where tasks block"));
+    press(5, 5);
+    CHECK_THAT(driver.text(), has_text("Processes: "));
+    driver.press(key(U'1'));
+    driver.press(key(KeyCode::Home));
+    driver.click(5, 9, Mouse::Kind::WheelDown);
+    const std::string fourth = driver.selected();
+    driver.click(5, 9, Mouse::Kind::WheelUp);
+    CHECK(driver.selected() != fourth);
+    CHECK(press(78, 22).quit == false);  // below the last row: nothing
+    CHECK(press(70, 23).quit);
+    CHECK(press(78, 23).quit == false);  // behind the last key
 }
 
 TEST_CASE("the selection follows the task, not the row") {
@@ -383,7 +546,7 @@ TEST_CASE("a reset is asked about") {
 
 TEST_CASE("a pause is shown and ends with a refresh") {
     Driver driver;
-    CHECK(!driver.press(key(U' ')).refresh);
+    CHECK(!driver.press(key(U'Z')).refresh);
     CHECK(driver.screen().paused());
     CHECK_THAT(driver.text(), has_text("PAUSED"));
     CHECK(driver.press(key(U'Z')).refresh);
@@ -419,7 +582,7 @@ TEST_CASE("every column that fits is shown, the least telling go first") {
     const View view = GENERATE(View::Tasks, View::Processes, View::Stacks, View::Reasons);
     std::size_t before = 0;
     for (int width = 40; width <= 200; ++width) {
-        const auto placed = place_columns(view, width, {});
+        const auto placed = place_columns(view, columns(view), width, {});
         int used = -1;
         for (const PlacedColumn& one : placed)
             used += one.width + 1;

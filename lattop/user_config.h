@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The user's own files, below $XDG_CONFIG_HOME/lattop: reasons.conf and
+// columns.conf.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace lattop {
+
+/// Where the file `name` of the user's is, with ~/.config where
+/// XDG_CONFIG_HOME is not set; "" where there is no home.
+std::string user_config_path(const std::string& name);
+
+/// What stands in it; nothing where there is none. Throws Error where it cannot
+/// be read.
+std::optional<std::string> read_user_config(const std::string& path);
+
+}  // namespace lattop
