@@ -194,8 +194,10 @@ std::optional<PlacedRow> ProcessCode::row_at(const lt_uframe& frame) {
     if (file == nullptr && has_file) placed.built = cannot(CannotCause::NoFile, exact);
     if (!has_file || placed.built.cannot == CannotCause::NoCfi ||
         placed.built.cannot == CannotCause::NoFile)
-        if (BuiltRow bare = without_cfi(frame); bare.cannot == CannotCause::None || !has_file)
+        if (BuiltRow bare = without_cfi(frame); bare.cannot == CannotCause::None || !has_file) {
             placed.built = bare;
+            placed.guessed = bare.cannot == CannotCause::None;
+        }
     placed.built.row.pc = frame.pc;
     return placed;
 }
@@ -210,7 +212,7 @@ std::vector<PlacedRow> ProcessCode::known_rows(std::size_t max) {
         const std::uint64_t end = mapping.offset + (mapping.end - mapping.start);
         for (auto& [offset, built] : file->known_rows(mapping.offset, end, max - rows.size())) {
             built.row.pc = mapping.start + (offset - mapping.offset);
-            rows.push_back({built, {mapping.start, mapping.end}});
+            rows.push_back({built, {mapping.start, mapping.end}, false});
         }
     }
     return rows;

@@ -54,8 +54,9 @@ private:
 
 /// A row at its place in a process.
 struct PlacedRow {
-    BuiltRow built;      ///< row.pc is the address in the process
-    lt_row_range range;  ///< the executable mapping
+    BuiltRow built;        ///< row.pc is the address in the process
+    lt_row_range range;    ///< the executable mapping
+    bool guessed = false;  ///< by frame pointer: nothing describes this code
 };
 
 class ProcessCode {

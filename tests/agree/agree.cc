@@ -13,7 +13,9 @@
 // --stacks goes on until so many have been compared.
 //
 // --walk reads "TID PC SP BP" lines and prints "TID PC:SP ... | END" for each:
-// the walk by rows of a process that somebody else holds (gdb_agree.py). A line
+// the walk by rows of a process that somebody else holds (gdb_agree.py). PC:SP?
+// is a frame whose caller was found by frame pointer, as nothing describes its
+// code. A line
 // "stop" stops the process with SIGSTOP, in some milliseconds: whoever holds it
 // lets it run for so long.
 #include <fmt/format.h>
@@ -194,7 +196,8 @@ int walk(pid_t pid) {
         const Walk rows = walk_rows(*code, frame);
         fmt::print("{}", tid);
         for (const WalkedFrame& walked : rows.frames)
-            fmt::print(" {:x}:{:x}", walked.frame.pc, walked.frame.sp);
+            fmt::print(" {:x}:{:x}{}", walked.frame.pc, walked.frame.sp,
+                       walked.placed.guessed ? "?" : "");
         fmt::print(" | {}\n", end_text(*code, rows));
         std::fflush(stdout);
     }

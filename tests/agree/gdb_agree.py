@@ -13,8 +13,8 @@ reconstructs from debug information. What is not the same is put down under one 
     DIFFERS          a frame of the rows is another than gdb's: shown with both stacks
     rows end first   alike as far as the rows come, which say themselves that they are not complete
     gdb ends first   alike as far as gdb comes
-    gdb guesses      alike up to code that gdb has no file for (a JIT's), where it reads instructions and guesses; the rows go by
-                     frame pointers there
+    gdb guesses      alike up to code that nothing describes (a JIT's, and some that is in a file), where gdb reads instructions and
+                     guesses, while the rows go by frame pointers
 
 A walk by rows that says it is complete and has fewer frames than gdb's is a DIFFERS too. The last line is the sum; exit status 1
 where something DIFFERS, or nothing was compared.
@@ -67,45 +67,29 @@ class Rows:
         frames, _, end = self.walker.stdout.readline().partition(" | ")
         if not end:
             raise gdb.GdbError("lattop-agree --walk has ended")
-        return [tuple(int(part, 16) for part in word.split(":")) for word in frames.split()[1:]], end.strip()
+        words = frames.split()[1:]
+        guessed = {i for i, word in enumerate(words) if word.endswith("?")}
+        return [tuple(int(part, 16) for part in word.rstrip("?").split(":")) for word in words], guessed, end.strip()
 
     def stop_soon(self):
         """It stops the process, in a moment: Python stands still while gdb lets a process run."""
         print("stop", file=self.walker.stdin, flush=True)
 
 
-def in_vdso(pid, pc):
-    for line in open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace"):
-        start, end = (int(part, 16) for part in line.split()[0].split("-"))
-        if line.endswith("[vdso]\n") and start <= pc < end:
-            return True
-    return False
-
-
-def known_to_gdb(pid, pc):
-    """Whether gdb has a file for the code: a JIT's is in none, and what a program mapped itself gdb did not hear of (node maps its
-    built-in functions a second time, near to the code it makes)."""
-    for line in gdb.execute("info files", to_string=True).splitlines():
-        words = line.split()
-        if len(words) > 4 and words[1] == "-" and words[3] == "is" and int(words[0], 16) <= pc < int(words[2], 16):
-            return True
-    return in_vdso(pid, pc)
-
-
-def judge(pid, rows, end, theirs, why):
-    """What to put a pair of walks down under, and the place."""
+def judge(rows, guessed, end, theirs, why):
+    """What to put a pair of walks down under, and the place. guessed: frames whose callers the rows found by frame pointer, since
+    nothing describes their code."""
     common = min(len(rows), len(theirs))
     alike = next((i for i in range(common) if rows[i] != theirs[i]), common)
     complete = end.startswith("complete")
     if alike < common:
-        last = rows[alike - 1][0] if alike else 0
-        if alike and not known_to_gdb(pid, last):
-            return "gdb guesses", f"behind code it has no file for; rows go on, and end: {end.partition(':')[0]}"
-        return "DIFFERS", f"behind {code_place(last)}"
+        if alike - 1 in guessed:
+            return "gdb guesses", f"behind code that nothing describes; rows go on, and end: {end.partition(':')[0]}"
+        return "DIFFERS", f"behind {code_place(rows[alike - 1][0]) if alike else 'nothing'}"
     if len(rows) < len(theirs):
         if complete:
             return "DIFFERS", "rows end too soon and say that they are complete"
-        return "rows end first", f"in {code_place(rows[-1][0]) if rows else 'the first frame'}: {end}"
+        return "rows end first", f"in {code_place(rows[-1][0]) if rows else 'the first frame'}: {end.rpartition(':')[2].strip()}"
     if len(rows) > len(theirs):
         return "gdb ends first", f"in {code_place(theirs[-1][0]) if theirs else 'the first frame'}: {why}"
     return "same", ""
@@ -129,8 +113,8 @@ def main():
             frame = gdb.newest_frame()
             registers = [int(frame.read_register(name)) & (1 << 64) - 1 for name in ("rip", "rsp", "rbp")]
             theirs, why = frames_by_gdb(frame)
-            rows, end = rows_walker.walk(thread.ptid[1], registers)
-            verdict, where = judge(pid, rows, end, theirs, why)
+            rows, guessed, end = rows_walker.walk(thread.ptid[1], registers)
+            verdict, where = judge(rows, guessed, end, theirs, why)
             found[verdict] += 1
             frames += len(rows)
             if verdict == "DIFFERS":
