@@ -23,7 +23,6 @@ ScreenSetup make_setup(const Options& options) {
     if (options.limit)
         setup.limit = *options.limit == 0 ? std::uint32_t{LT_MAX_LIMIT} : *options.limit;
     setup.pids = options.pids;
-    setup.columns = load_column_choice(options.columns_file);
     return setup;
 }
 
@@ -34,7 +33,14 @@ public:
           world_(world),
           terminal_(terminal),
           meter_(world.clock, world.learning),
-          screen_(make_setup(options), world.stacks, world.users, world.reasons) {}
+          screen_(make_setup(options), world.stacks, world.users, world.reasons) {
+        try {
+            screen_.choose_columns(load_column_choice(columns_file_));
+        } catch (const Error& error) {
+            screen_.say(error.what());
+            columns_file_.clear();  // what was not understood is not written over
+        }
+    }
 
     void run() {
         while (!quit_) {

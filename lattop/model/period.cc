@@ -173,6 +173,8 @@ Snapshot Period::snapshot() const {
     Snapshot result;
     result.header = last_;
     result.header.hooks_ns = hooks_ns_;
+    // Wakers are not added up: as of a module that does not account them.
+    result.header.limit[LT_LIMIT_WAKERS] = result.header.used[LT_LIMIT_WAKERS] = 0;
     if (begin_ == Begin::AtFirst) {
         result.header.since_ns = first_.time_ns;
         for (std::size_t i = 0; i < last_.lost.size(); ++i)

@@ -78,14 +78,16 @@ void StackNames::want_stack(const Shown& shown, std::vector<NameRequest>& reques
 }
 
 /// A waker need not be in the snapshot itself. Then it is taken to run still
-/// what it ran when it woke somebody.
+/// the latest program that it was seen to wake somebody from.
 void StackNames::want_wakers(const Snapshot& snapshot, const Entry& entry,
                              std::vector<NameRequest>& requests) {
     for (const Waker& waker : snapshot.wakers_of(entry)) {
         const Trace* trace = snapshot.trace_at(waker.trace);
         if (waker.kind != LT_WAKER_TASK || !has_user_part(trace)) continue;
         const TaskId id = id_of(waker);
-        if (programs_.peek(id) == nullptr) programs_.put(id, waker.exec_id);
+        const std::uint32_t* known = programs_.peek(id);
+        if (known == nullptr || static_cast<std::int32_t>(waker.exec_id - *known) > 0)
+            programs_.put(id, waker.exec_id);
         const std::uint32_t exec_id = *programs_.peek(id);
         want_stack({stack_id(snapshot, waker), snapshot.user_frames(*trace), exec_id,
                     TaskRef{waker.pid, waker.tgid, waker.start_ns, exec_id}},

@@ -40,6 +40,8 @@ lt_header read_header(std::span<const std::byte> bytes) {
             fmt::format("the module speaks version {} of the record view, this lattop version {}",
                         header.version, static_cast<int>(LT_VERSION)),
             "install module and lattop of the same release, then: rmmod lattop; modprobe lattop");
+    if (bytes.size() < offsetof(lt_header, section_nr))
+        throw FormatError(fmt::format("{} bytes hold no header", bytes.size()));
     std::memcpy(&header.header_bytes, bytes.data() + offsetof(lt_header, header_bytes),
                 sizeof(header.header_bytes));
     const std::size_t size = std::min<std::size_t>(header.header_bytes, sizeof(header));

@@ -245,10 +245,12 @@ void Screen::fold(bool folded) {
     if (row == nullptr || !options_.tree || options_.view != View::Processes)
         return say("- and + fold and unfold in the tree: F5");
     const TaskId process = process_of(*row->task);
-    if (folded)
+    if (folded) {
         options_.folded.insert(process);
-    else
+        table().pin(RowId{.view = View::Processes, .task = process});
+    } else {
         options_.folded.erase(process);
+    }
     rebuild();
 }
 
@@ -278,8 +280,11 @@ Wish Screen::handle_row(Command command) {
         case Command::ToggleTree: return toggle_tree();
         case Command::Fold: fold(true); break;
         case Command::Unfold: fold(false); break;
-        case Command::Tag: tag(false); break;
-        case Command::TagProcess: tag(true); break;
+        case Command::Tag:
+        case Command::TagProcess:
+            tag(command == Command::TagProcess);
+            if (detail_row_ && !detail_focused_) return open_detail();
+            break;
         case Command::ToggleTagged: toggle_tagged(); break;
         case Command::UntagAll:
             options_.tagged.clear();

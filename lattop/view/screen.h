@@ -75,6 +75,7 @@ public:
     Wish handle(Mouse mouse);
 
     [[nodiscard]] const ColumnChoice& columns() const { return columns_; }
+    void choose_columns(ColumnChoice choice) { columns_ = std::move(choice); }
 
     void draw(Canvas& canvas, const std::string& clock);
 

@@ -60,6 +60,9 @@ public:
     /// Holds on to the selected row, also when it is the first one.
     void pin();
 
+    /// Selects that row at the next update().
+    void pin(RowId id) { selection_ = std::move(id); }
+
     [[nodiscard]] std::span<const Row> rows() const { return rows_; }
 
 private:

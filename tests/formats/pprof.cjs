@@ -32,7 +32,7 @@ fs.rmSync(folder, { recursive: true });
 
 const profile = Profile.decode(bytes);
 must(Profile.verify(profile) === null, Profile.verify(profile));
-must(Buffer.compare(Buffer.from(Profile.encode(profile).finish()), bytes) === 0 || profile.sample.length > 0, 'empty');
+must(profile.sample.length > 0, 'empty');
 const text = index => profile.stringTable[Number(index)];
 const types = profile.sampleType.map(type => `${text(type.type)}/${text(type.unit)}`);
 must(types.join() === 'sleeps/count,blocked/nanoseconds', `sample types ${types}`);
@@ -55,5 +55,6 @@ for (const sample of profile.sample) {
     must(text(sample.label[0].key) === 'reason', 'a sample has no reason');
 }
 must(expected.size > 3, `${expected.size} folded stacks`);
+must(found.size === expected.size, `${found.size} stacks, ${expected.size} folded`);
 for (const [stack, ns] of expected) must(found.get(stack) === ns, `${stack}: ${found.get(stack)} ns, ${ns} folded`);
 console.log(`ok      ${profile.sample.length} samples, ${functions.size} functions`);

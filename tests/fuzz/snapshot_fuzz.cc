@@ -13,6 +13,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const lattop::Snapshot snapshot = lattop::decode(bytes);
         for (const lattop::Task& task : snapshot.tasks) {
             for (const lattop::Entry& entry : snapshot.entries_of(task)) {
+                for (const lattop::Waker& waker : snapshot.wakers_of(entry))
+                    if (const lattop::Trace* from = snapshot.trace_at(waker.trace))
+                        static_cast<void>(snapshot.kernel_frames(*from).size());
                 const lattop::Trace* trace = snapshot.trace_of(entry);
                 if (trace == nullptr) continue;
                 std::uint64_t sum = 0;

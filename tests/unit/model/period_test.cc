@@ -235,4 +235,22 @@ TEST_CASE("the hooks' cost is that of the period") {
     CHECK(period.snapshot().header.hooks_ns == (begin == Period::Begin::AtFirst ? 530 : 1'530));
 }
 
+TEST_CASE("a period says that it has no wakers, and not that nobody woke anybody") {
+    SnapshotBuilder builder;
+    builder.header.limit[LT_LIMIT_WAKERS] = 100;
+    builder.header.used[LT_LIMIT_WAKERS] = 1;
+    const auto trace = builder.add_trace({.id = 7});
+    builder.add_task(
+        {.blocked_ns = 9,
+         .sleeps = 1,
+         .entries = {{.trace = trace, .blocked_ns = 9, .wakers = {{.pid = 3, .blocked_ns = 9}}}}});
+    Period period(Period::Begin::AtNothing);
+    period.add(builder.snapshot());
+    const Snapshot sum = period.snapshot();
+    CHECK(sum.header.limit[LT_LIMIT_WAKERS] == 0);
+    CHECK(sum.header.used[LT_LIMIT_WAKERS] == 0);
+    REQUIRE(sum.entries.size() == 1);
+    CHECK(sum.wakers_of(sum.entries[0]).empty());
+}
+
 }  // namespace lattop::test

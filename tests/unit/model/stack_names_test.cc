@@ -301,4 +301,24 @@ TEST_CASE("the stack from which somebody was woken is named, whether the waker i
     CHECK(other.namer->requests.empty());
 }
 
+TEST_CASE("a waker that is not shown is taken to run what it last woke somebody from") {
+    Names test;
+    const auto woken_from = [](std::uint32_t exec_id) {
+        SnapshotBuilder builder;
+        const auto wait = builder.add_trace({.id = 49, .flags = LT_TR_NO_USER});
+        const auto wake = builder.add_trace({.id = 50, .user = {7, 8}});
+        builder.add_task(
+            {.pid = 4,
+             .entries = {
+                 {.trace = wait, .wakers = {{.trace = wake, .pid = 5, .exec_id = exec_id}}}}});
+        return builder.snapshot();
+    };
+    test.names->want(woken_from(1));
+    CHECK(test.namer->answer() == 1);
+    test.names->collect();
+    test.names->want(woken_from(2));
+    REQUIRE(test.namer->requests.size() == 1);
+    CHECK(test.namer->requests[0].id.exec_id == 2);
+}
+
 }  // namespace lattop::test

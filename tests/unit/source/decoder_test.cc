@@ -22,7 +22,10 @@ SnapshotBuilder sample() {
                       .comm = "sixteen_bytes_xy",
                       .blocked_ns = 30,
                       .sleeps = 3,
-                      .entries = {{.trace = futex, .blocked_ns = 20, .hist = {{4, 2}}},
+                      .entries = {{.trace = futex,
+                                   .blocked_ns = 20,
+                                   .hist = {{4, 2}},
+                                   .wakers = {{.trace = poll, .pid = 11, .comm = "waker"}}},
                                   {.trace = poll, .blocked_ns = 9},
                                   {.blocked_ns = 1}}});
     builder.add_task({.pid = 11, .tgid = 10, .entries = {{.trace = futex, .blocked_ns = 5}}});
@@ -114,12 +117,17 @@ TEST_CASE("any single damaged byte gives a snapshot or an error, with all indice
             bytes[at] = static_cast<std::byte>(value);
             try {
                 const Snapshot snapshot = decode(bytes);
+                const auto use = [&](const Trace* trace) {
+                    if (trace == nullptr) return;
+                    static_cast<void>(snapshot.kernel_frames(*trace).size());
+                    static_cast<void>(snapshot.user_frames(*trace).size());
+                };
                 for (const Task& task : snapshot.tasks)
-                    for (const Entry& entry : snapshot.entries_of(task))
-                        if (const Trace* trace = snapshot.trace_of(entry)) {
-                            static_cast<void>(snapshot.kernel_frames(*trace).size());
-                            static_cast<void>(snapshot.user_frames(*trace).size());
-                        }
+                    for (const Entry& entry : snapshot.entries_of(task)) {
+                        use(snapshot.trace_of(entry));
+                        for (const Waker& waker : snapshot.wakers_of(entry))
+                            use(snapshot.trace_at(waker.trace));
+                    }
             } catch (const Error&) {
             }
         }

@@ -130,7 +130,7 @@ void SnapshotBuilder::add_task(const TaskSpec& spec) {
             raw_waker.kind = waker.kind;
             raw_waker.pid = raw_waker.tgid = waker.pid;
             raw_waker.start_ns = waker.pid == 0 ? 0 : 1000;
-            raw_waker.exec_id = waker.pid == 0 ? 0 : 1;
+            raw_waker.exec_id = waker.pid == 0 ? 0 : waker.exec_id;
             copy_string(raw_waker.comm, waker.comm);
             raw_waker.blocked_ns = raw_waker.max_ns = waker.blocked_ns;
             raw_waker.sleeps = waker.sleeps;

@@ -21,6 +21,7 @@ struct WakerSpec {
     std::string comm{};
     std::uint64_t blocked_ns = 0;
     std::uint64_t sleeps = 1;
+    std::uint32_t exec_id = 1;  ///< of one with a pid
 };
 
 struct EntrySpec {

@@ -174,7 +174,7 @@ TEST_CASE("a tree shows processes with their tasks, and folds") {
     driver.press(key(U'-'));
     CHECK_THAT(driver.text(), has_text("+ dbserver"));
     CHECK_THAT(driver.text(), !has_text("\u251c\u2500"));
-    driver.press(key(KeyCode::Home));
+    CHECK_THAT(driver.selected(), has_text("+ dbserver"));  // its own, not the next process's
     driver.press(key(U'+'));
     CHECK_THAT(driver.text(), has_text("\u2514\u2500"));
     driver.press(key(U't'));
