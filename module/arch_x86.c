@@ -291,9 +291,11 @@ unsigned int lt_arch_stack_interrupt(const struct lt_kframe *at, unsigned long *
 	for (unwind_start(&state, current, &regs, NULL); !unwind_done(&state) && n < max;
 	     unwind_next_frame(&state)) {
 		unsigned long addr = unwind_get_return_address(&state);
+		struct pt_regs *entry = unwind_get_entry_regs(&state, NULL);
 
-		*came_in = unwind_get_entry_regs(&state, NULL);
-		if (*came_in || !addr)
+		/* the stack of a system call ends at registers, too: user mode's */
+		*came_in = entry && !user_mode(entry);
+		if (entry || !addr)
 			break;
 		frames[n++] = addr;
 	}

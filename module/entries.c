@@ -62,7 +62,7 @@ struct lt_entry *lt_entry_get(struct lt *lt, struct lt_task *t, const struct lt_
 	if (e && e->trace && e->exec_id == t->exec_id && lt_trace_equal(e->trace, c))
 		return e;
 
-	tr = lt_trace_intern(lt, c);
+	tr = lt_trace_intern(lt, c, true);
 	if (unlikely(!tr))
 		return &t->other;
 	e = find(t, tr, t->exec_id);

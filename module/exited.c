@@ -118,6 +118,7 @@ static bool scarce(int used, unsigned int limit)
 static bool short_of_entries(const struct lt *lt)
 {
 	return scarce(atomic_read(&lt->entry_pool.in_use), lt->entry_pool.max) ||
+	       scarce(atomic_read(&lt->waker_pool.in_use), lt->waker_pool.max) ||
 	       scarce(atomic_read(&lt->nr_traces), lt->max_traces);
 }
 

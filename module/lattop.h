@@ -68,6 +68,7 @@ struct lt_pool {
 	unsigned int max;	/* objects in use at most */
 	unsigned int reserve;	/* free objects the worker keeps ready */
 	unsigned int object_bytes;
+	bool dry;		/* the last refill found no memory: the worker's next second is soon enough */
 	atomic_t in_use;
 	atomic_t nr_free;
 };
@@ -76,7 +77,7 @@ struct lt_pool {
 struct lt_trace {
 	struct hlist_node node;		/* bucket lock */
 	u64 id;
-	atomic_t refs;			/* entries naming it; to and from 0 under the bucket lock */
+	atomic_t refs;			/* entries and wakers naming it; to and from 0 under the bucket lock */
 	u32 hash;
 	u16 nr_kernel;
 	u16 nr_user;
@@ -371,7 +372,7 @@ void lt_entry_add(struct lt_entry *to, const struct lt_entry *from);
 
 /* traces.c */
 bool lt_trace_equal(const struct lt_trace *tr, const struct lt_capture *c);
-struct lt_trace *lt_trace_intern(struct lt *lt, const struct lt_capture *c);
+struct lt_trace *lt_trace_intern(struct lt *lt, const struct lt_capture *c, bool of_sleep);
 void lt_trace_put(struct lt *lt, struct lt_trace *tr);
 int lt_traces_init(struct lt *lt);
 void lt_traces_exit(struct lt *lt);

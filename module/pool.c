@@ -77,7 +77,7 @@ void *lt_pool_take(struct lt_pool *pool, bool *full)
 		nr_free = atomic_dec_return(&pool->nr_free);
 	else
 		atomic_dec(&pool->in_use);
-	if (nr_free < (int)(pool->reserve / 2))
+	if (nr_free < (int)(pool->reserve / 2) && !READ_ONCE(pool->dry))
 		irq_work_queue(pool->kick);
 	return object;
 }
@@ -107,6 +107,7 @@ int lt_pool_refill(struct lt_pool *pool)
 				break;
 			object = kmem_cache_zalloc(pool->cache,
 						   GFP_KERNEL | __GFP_NOWARN | __GFP_NORETRY);
+			WRITE_ONCE(pool->dry, !object);
 			if (!object)
 				return -ENOMEM;
 			list_push(per_cpu_ptr(pool->cpu, cpu), object);

@@ -72,6 +72,7 @@ bool lt_taker_is_reader(const struct lt_taker *taker)
 	const struct cred *t = taker->cred, *r = current_cred();
 
 	return t && t->user_ns == r->user_ns && uid_eq(t->fsuid, r->fsuid) && gid_eq(t->fsgid, r->fsgid) &&
+	       uid_eq(t->euid, r->euid) &&	/* may own a user namespace */
 	       cap_issubset(t->cap_effective, r->cap_effective) &&
 	       taker->pid_ns == task_active_pid_ns(current);
 }

@@ -244,11 +244,14 @@ static u32 own_since(u32 own_exec_id, u32 exec_id, const struct lt_sight *now_as
 	return now_as->exec_id == exec_id ? own_exec_id : now_as->exec_id;
 }
 
-/* Whether the reader may know who this was; then rec has the numbers that he knows him by. */
+/*
+ * Whether the reader may know who this was; then rec has the numbers that he knows
+ * him by. Of another program than the task runs now, or ran last, its record may say
+ * nothing: that may have woken others and never slept.
+ */
 static bool sees_waker(struct lt *lt, const struct lt_viewer *v, struct lt_waker_rec *rec)
 {
 	struct lt_shard *shard = lt_shard_of(lt, rec->pid);
-	u32 exec_id = 0, own_exec_id = 0;
 	struct lt_sight now_as;
 	struct lt_task *t;
 
@@ -256,13 +259,8 @@ static bool sees_waker(struct lt *lt, const struct lt_viewer *v, struct lt_waker
 		return true;
 	raw_spin_lock_irq(&shard->lock);
 	t = lt_task_find(shard, rec->pid, rec->start_ns);
-	if (t) {
-		exec_id = t->exec_id;
-		own_exec_id = t->own_exec_id;
-	}
 	raw_spin_unlock_irq(&shard->lock);
-	if (!t || !lt_viewer_sees(v, t, &now_as) ||
-	    (s32)(rec->exec_id - own_since(own_exec_id, exec_id, &now_as)) < 0)
+	if (!t || !lt_viewer_sees(v, t, &now_as) || rec->exec_id != now_as.exec_id)
 		return false;
 	rec->pid = now_as.pid;
 	rec->tgid = now_as.tgid;

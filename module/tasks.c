@@ -151,6 +151,7 @@ void lt_task_mark_exited(struct lt *lt, struct lt_shard *shard, struct lt_task *
 	t->queued = false;
 	t->exit_ns = now;
 	lt_memos_forget(lt, t);
+	lt_waker_forget(lt, t);
 	list_add_tail(&t->exited_node, &shard->exited);
 	lt_task_mark_dirty(shard, t);
 	if (atomic_inc_return(&lt->nr_exited) > (int)lt->retain_exited + 256)

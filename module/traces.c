@@ -4,9 +4,8 @@
  * accepted by comparing every frame, so two traces never become one. Called
  * by entries.c, in hooks and in the worker.
  *
- * A trace is alive while an entry names it. The reference count reaches 0,
- * and leaves it, only under its bucket lock, which hooks take with the shard
- * lock held; so a trace found in the table under the bucket lock is alive.
+ * A trace is alive while an entry or a waker names it. The reference count
+ * reaches 0, and leaves it, only under its bucket lock; so a trace found in the table under the bucket lock is alive.
  */
 #include <linux/jhash.h>
 #include <linux/log2.h>
@@ -45,21 +44,25 @@ bool lt_trace_equal(const struct lt_trace *tr, const struct lt_capture *c)
 		       (c->nr_kernel + c->nr_user) * sizeof(unsigned long));
 }
 
-static struct lt_trace *trace_new(struct lt *lt, const struct lt_capture *c, u32 hash)
+/* What wakers wake from leaves a quarter of the room to sleeps, and that it finds none loses none of these. */
+static struct lt_trace *trace_new(struct lt *lt, const struct lt_capture *c, u32 hash, bool of_sleep)
 {
+	unsigned int limit = of_sleep ? lt->max_traces : lt->max_traces - lt->max_traces / 4;
 	unsigned int n = c->nr_kernel + c->nr_user, class = 0;
 	struct lt_trace *tr;
 	bool full;
 
-	if (atomic_inc_return(&lt->nr_traces) > (int)lt->max_traces) {
-		lt_lose(lt, LT_LOST_trace_limit);
+	if (atomic_inc_return(&lt->nr_traces) > (int)limit) {
+		if (of_sleep)
+			lt_lose(lt, LT_LOST_trace_limit);
 		goto none;
 	}
 	while (n > lt->trace_class_frames[class])
 		class++;
 	tr = lt_pool_take(&lt->trace_pool[class], &full);
 	if (!tr) {
-		lt_lose(lt, LT_LOST_trace_pool);
+		if (of_sleep)
+			lt_lose(lt, LT_LOST_trace_pool);
 		goto none;
 	}
 	tr->id = atomic64_inc_return(&lt->trace_ids);
@@ -78,8 +81,8 @@ none:
 	return NULL;
 }
 
-/* The trace with these frames, with a reference; NULL when it could not be kept (counted). */
-struct lt_trace *lt_trace_intern(struct lt *lt, const struct lt_capture *c)
+/* The trace with these frames, with a reference; NULL when it could not be kept (counted, where it is a sleep's). */
+struct lt_trace *lt_trace_intern(struct lt *lt, const struct lt_capture *c, bool of_sleep)
 {
 	u32 hash = trace_hash(lt, c);
 	raw_spinlock_t *lock = bucket_lock(lt, hash);
@@ -91,7 +94,7 @@ struct lt_trace *lt_trace_intern(struct lt *lt, const struct lt_capture *c)
 	hlist_for_each_entry(tr, head, node)
 		if (tr->hash == hash && lt_trace_equal(tr, c))
 			goto found;
-	tr = trace_new(lt, c, hash);
+	tr = trace_new(lt, c, hash, of_sleep);
 	if (!tr)
 		goto out;
 	hlist_add_head(&tr->node, head);

@@ -55,7 +55,7 @@ void lt_waking(struct lt *lt, struct task_struct *p, const struct lt_kframe *at)
 	w = lt_pool_take(&lt->waker_pool, &full);
 	if (w) {
 		read_current(w, lt_capture_waker(lt, c, at));
-		w->trace = lt_trace_intern(lt, c);
+		w->trace = lt_trace_intern(lt, c, false);
 	}
 	raw_spin_lock(&shard->lock);
 	t = lt_task_find(shard, pid, p->start_boottime);
@@ -108,6 +108,14 @@ static void add(struct lt_waker *to, u64 blocked_ns, u64 max_ns, u64 sleeps)
 	to->sleeps += sleeps;
 }
 
+/* The last eighth of the pool is for those about to wake: who is known already is counted on. */
+static bool room(const struct lt *lt)
+{
+	int max = lt->waker_pool.max;
+
+	return atomic_read(&lt->waker_pool.in_use) <= max - max / 8;
+}
+
 /* w's figures join the list, or are counted as lost. */
 static void join(struct lt *lt, struct lt_task *t, struct lt_entry *e, struct lt_waker *w)
 {
@@ -117,12 +125,13 @@ static void join(struct lt *lt, struct lt_task *t, struct lt_entry *e, struct lt
 		add(found, w->blocked_ns, w->max_ns, w->sleeps);
 		put(e, found);
 		drop(lt, w);
-	} else if (e->trace && e->nr_wakers < LT_WAKERS_PER_ENTRY && t->nr_wakers < LT_WAKERS_PER_TASK) {
+	} else if (e->trace && e->nr_wakers < LT_WAKERS_PER_ENTRY &&
+		   t->nr_wakers < LT_WAKERS_PER_TASK && room(lt)) {
 		put(e, w);
 		e->nr_wakers++;
 		t->nr_wakers++;
 	} else {
-		lt_lose_many(lt, LT_LOST_waker_limit, w->sleeps);
+		lt_lose_many(lt, room(lt) ? LT_LOST_waker_limit : LT_LOST_waker_pool, w->sleeps);
 		drop(lt, w);
 	}
 }

@@ -173,8 +173,8 @@ struct lt_section {
 	X(miss_full,	"misses not handed to the resolver: too many at once") \
 	X(row_limit,	"rows not kept: max_rows reached") \
 	X(memo_wrong,	"remembered traces that a walk refuted: a defect of lattop's") \
-	X(waker_limit,	"sleeps whose waker is not kept: too many of one trace or task") \
-	X(waker_pool,	"sleeps whose waker is not known: max_wakers reached or none free yet")
+	X(waker_limit,	"sleeps whose waker is not kept: too many of one trace or task, or the sleep stands under [other]") \
+	X(waker_pool,	"sleeps whose waker is not known: max_wakers reached, none free yet, or not seen")
 
 enum lt_lost {
 #define LT_LOST_ENUM(name, text) LT_LOST_##name,
@@ -319,7 +319,7 @@ struct lt_entry_rec {
 enum lt_waker_kind {
 	LT_WAKER_TASK		= 0,
 	LT_WAKER_INTERRUPT	= 1,	/* a timer's, a device's, another CPU's: its stack says */
-	LT_WAKER_HIDDEN		= 2,	/* a task that the reader may not see */
+	LT_WAKER_HIDDEN		= 2,	/* a task, or an earlier program of one, that the reader may not see, or that has no record */
 };
 
 /**
@@ -330,7 +330,7 @@ enum lt_waker_kind {
  * @pid, @tgid, @start_ns, @exec_id, @comm: of a task, as in its record; else 0
  * @blocked_ns, @max_ns, @sleeps: of the sleeps it ended. Over all wakers of an
  *	entry they add up to its ended sleeps less those counted in
- *	LT_LOST_waker_limit and LT_LOST_waker_pool, and those from before load
+ *	LT_LOST_waker_limit, LT_LOST_waker_pool and LT_LOST_order
  */
 struct lt_waker_rec {
 	__u32 trace;
