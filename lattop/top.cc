@@ -15,7 +15,7 @@
 #include "lattop/model/column_choice.h"
 #include "lattop/output.h"
 #include "lattop/reasons/load.h"
-#include "lattop/recording/recording_source.h"
+#include "lattop/recorded_world.h"
 #include "lattop/resolver_worker.h"
 #include "lattop/source/error.h"
 #include "lattop/term/curses_terminal.h"
@@ -65,17 +65,11 @@ std::chrono::milliseconds pace(const recording::Reader& reader) {
 }
 
 void run_recorded(Options options) {
-    recording::RecordingSource source(recording::open_recording(options.input));
-    recording::Reader& reader = source.reader();
-    if (!reader.damage().empty()) complain(reader.damage());
-    if (!options.delay_given) options.delay = pace(reader);
-    SystemClock clock;
-    const NoLearning learning;
-    Reasons reasons(load_user_reasons());
-    const World world{source, reader.names(), reader.names(), clock, learning, reasons};
-    if (options.batch) return run_batch(options, world, locale_charset(), write_output);
+    RecordedWorld recorded(options.input);
+    if (!options.delay_given) options.delay = pace(recorded.reader());
+    if (options.batch) return run_batch(options, recorded.world(), locale_charset(), write_output);
     CursesTerminal terminal = open_terminal(options);
-    run_live(options, world, terminal);
+    run_live(options, recorded.world(), terminal);
 }
 
 }  // namespace

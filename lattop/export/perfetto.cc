@@ -32,14 +32,6 @@ std::string joined(const std::vector<std::string>& frames) {
     return text;
 }
 
-std::vector<std::string> kernel_texts(const Snapshot& snapshot, const Entry& entry) {
-    std::vector<std::string> texts;
-    if (const Trace* trace = snapshot.trace_of(entry))
-        for (const KernelFrame& frame : snapshot.kernel_frames(*trace))
-            texts.push_back(frame_text(frame));
-    return texts;
-}
-
 Json name_event(const char* what, std::uint32_t pid, std::uint32_t tid, const std::string& name) {
     return {{"ph", "M"}, {"name", what}, {"pid", pid}, {"tid", tid}, {"args", {{"name", name}}}};
 }
@@ -110,6 +102,9 @@ void PerfettoTrace::see_sleep(const Task& task) {
     const std::uint64_t began =
         snapshot.header.time_ns - std::min(task.ongoing_ns, snapshot.header.time_ns);
     const Reason& reason = reasons_.of(snapshot, task, *ongoing, names_);
+    const Trace* trace = snapshot.trace_of(*ongoing);
+    const auto kernel =
+        trace == nullptr ? std::vector<std::string>() : kernel_frame_texts(snapshot, *trace);
     sleep.number = task.sleeps;
     sleep.begin_ns = std::max(began, first_ns_);
     sleep.event = {{"ph", "X"},
@@ -118,7 +113,7 @@ void PerfettoTrace::see_sleep(const Task& task) {
                    {"pid", task.tgid},
                    {"tid", task.pid},
                    {"args",
-                    {{"kernel", joined(kernel_texts(snapshot, *ongoing))},
+                    {{"kernel", joined(kernel)},
                      {"user", joined(user_frame_texts(snapshot, task, *ongoing, names_))},
                      {"ns before the recording", sleep.begin_ns - began},
                      {"end", "seen last"}}}};

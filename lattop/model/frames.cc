@@ -123,6 +123,13 @@ std::string fitted_name(const std::string& name, std::size_t columns) {
     return plain;
 }
 
+std::vector<std::string> kernel_frame_texts(const Snapshot& snapshot, const Trace& trace) {
+    std::vector<std::string> texts;
+    for (const KernelFrame& frame : snapshot.kernel_frames(trace))
+        texts.push_back(frame_text(frame));
+    return texts;
+}
+
 std::vector<std::string> user_frame_texts(const Snapshot& snapshot, const Task& task,
                                           const Entry& entry, const UserStacks& stacks) {
     return user_frame_texts(snapshot, snapshot.trace_of(entry), stack_id(snapshot, task, entry),

@@ -30,6 +30,9 @@ std::string without_parameters(const std::string& name);
 /// qualifiers from the left, so that "take" of "ns::Pool<int>::take" stays.
 std::string fitted_name(const std::string& name, std::size_t columns);
 
+/// Kernel frames of a trace as text, innermost first.
+std::vector<std::string> kernel_frame_texts(const Snapshot& snapshot, const Trace& trace);
+
 /// User frames of an entry as text, innermost first, named as far as known.
 std::vector<std::string> user_frame_texts(const Snapshot& snapshot, const Task& task,
                                           const Entry& entry, const UserStacks& stacks);

@@ -12,8 +12,7 @@
 #include "lattop/export/perfetto.h"
 #include "lattop/export/stacks.h"
 #include "lattop/output.h"
-#include "lattop/reasons/load.h"
-#include "lattop/recording/recording_source.h"
+#include "lattop/recorded_world.h"
 #include "lattop/source/error.h"
 #include "lattop/verbs/profile.h"
 #include "lattop/write_file.h"
@@ -55,18 +54,17 @@ std::string json(Profile& profile) {
 
 /// A timeline, made of every snapshot and not of their sum.
 std::string perfetto(const std::string& input, const Selection& selection) {
-    recording::RecordingSource source(recording::open_recording(input));
-    recording::Reader& reader = source.reader();
-    if (!reader.damage().empty()) complain(reader.damage());
-    Reasons reasons(load_user_reasons());
-    PerfettoTrace trace(reader.names(), reasons);
-    while (source.more())
-        trace.add(source.take(selection.query(), Moment::Next));
+    RecordedWorld recorded(input);
+    const World world = recorded.world();
+    PerfettoTrace trace(world.stacks, world.reasons);
+    while (world.source.more())
+        trace.add(world.source.take(selection.query(), Moment::Next));
     if (!trace.has_interval())
         throw Error(input + " has one snapshot, and so no interval to draw",
                     "record for longer, or with a smaller -d");
-    const auto host = reader.info().find("host");
-    return trace.text(host == reader.info().end() ? "" : host->second);
+    const auto& info = recorded.reader().info();
+    const auto host = info.find("host");
+    return trace.text(host == info.end() ? "" : host->second);
 }
 
 struct Format {

@@ -8,7 +8,6 @@
 #include "lattop/model/format.h"
 #include "lattop/model/period.h"
 #include "lattop/output.h"
-#include "lattop/reasons/load.h"
 
 namespace lattop {
 namespace {
@@ -24,19 +23,13 @@ std::string length(const Snapshot& snapshot) {
 
 Profile Profile::recorded(const std::string& input, const Selection& selection) {
     Profile profile;
-    profile.recording_ =
-        std::make_unique<recording::RecordingSource>(recording::open_recording(input));
-    recording::RecordingSource& source = *profile.recording_;
+    profile.recorded_ = std::make_unique<RecordedWorld>(input);
+    recording::RecordingSource& source = profile.recorded_->source();
     recording::Reader& reader = source.reader();
-    if (!reader.damage().empty()) complain(reader.damage());
     Period period(source.size() == 1 ? Period::Begin::AtNothing : Period::Begin::AtFirst);
     while (source.more())
         period.add(source.take(selection.query(), Moment::Next));
     profile.snapshot = period.snapshot();
-    profile.names_ = &reader.names();
-    profile.users_ = &reader.names();
-    profile.recorded_reasons_ = std::make_unique<Reasons>(load_user_reasons());
-    profile.reasons_ = profile.recorded_reasons_.get();
     profile.realtime_ns = reader.realtime_ns(reader.size() - 1);
     const auto info = [&](const char* key) {
         const auto found = reader.info().find(key);
@@ -54,8 +47,8 @@ Profile Profile::recorded(const std::string& input, const Selection& selection) 
 Profile Profile::live(const Selection& selection,
                       std::optional<std::chrono::milliseconds> duration) {
     Profile profile;
-    profile.world_ = std::make_unique<LiveWorld>(duration.has_value());
-    const World world = profile.world_->world();
+    profile.live_ = std::make_unique<LiveWorld>(duration.has_value());
+    const World world = profile.world();
     Period period(duration ? Period::Begin::AtFirst : Period::Begin::AtNothing);
     period.add(world.source.take(selection.query(), Moment::Next));
     if (duration) {
@@ -67,9 +60,6 @@ Profile Profile::live(const Selection& selection,
         world.stacks.want(profile.snapshot);
         if (!world.stacks.collect()) break;
     }
-    profile.names_ = &world.stacks;
-    profile.users_ = &world.users;
-    profile.reasons_ = &world.reasons;
     profile.realtime_ns = world.clock.realtime_ns();
     profile.title =
         fmt::format("{}{}", length(profile.snapshot), duration ? "" : " since load or reset");

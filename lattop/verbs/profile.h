@@ -11,8 +11,7 @@
 #include <string>
 
 #include "lattop/live_world.h"
-#include "lattop/reasons/reasons.h"
-#include "lattop/recording/recording_source.h"
+#include "lattop/recorded_world.h"
 #include "lattop/source/snapshot.h"
 #include "lattop/verbs/arguments.h"
 
@@ -28,9 +27,9 @@ public:
     static Profile live(const Selection& selection,
                         std::optional<std::chrono::milliseconds> duration);
 
-    [[nodiscard]] const UserStacks& names() const { return *names_; }
-    [[nodiscard]] Users& users() const { return *users_; }
-    [[nodiscard]] Reasons& reasons() const { return *reasons_; }
+    [[nodiscard]] const UserStacks& names() const { return world().stacks; }
+    [[nodiscard]] Users& users() const { return world().users; }
+    [[nodiscard]] Reasons& reasons() const { return world().reasons; }
 
     Snapshot snapshot;
     std::string title;              ///< of what machine, when, how long
@@ -39,12 +38,13 @@ public:
 private:
     Profile() = default;
 
-    std::unique_ptr<recording::RecordingSource> recording_;
-    std::unique_ptr<Reasons> recorded_reasons_;
-    std::unique_ptr<LiveWorld> world_;
-    const UserStacks* names_ = nullptr;
-    Users* users_ = nullptr;
-    Reasons* reasons_ = nullptr;
+    [[nodiscard]] World world() const {
+        return recorded_ != nullptr ? recorded_->world() : live_->world();
+    }
+
+    // One of both.
+    std::unique_ptr<RecordedWorld> recorded_;
+    std::unique_ptr<LiveWorld> live_;
 };
 
 }  // namespace lattop

@@ -73,13 +73,6 @@ std::string summary(const Task& task, Users& users) {
                               with_commas(task.runs));
 }
 
-std::vector<std::string> kernel_frame_texts(const Snapshot& snapshot, const Trace& trace) {
-    std::vector<std::string> texts;
-    for (const KernelFrame& frame : snapshot.kernel_frames(trace))
-        texts.push_back(frame_text(frame));
-    return texts;
-}
-
 /// The line of a stack: "> 98.2% #####   12.3s  1204 10.2ms  1.23s* futex   worker".
 Line entry_line(const Snapshot& snapshot, const StackSum& stack, double share, bool open,
                 const TableContext& context, Charset charset) {
@@ -242,17 +235,11 @@ const Task* DetailView::live_wanted() const {
     return wanted ? task_ : nullptr;
 }
 
-DetailView::OpenStack DetailView::stack_of(const Entry& entry) const {
-    const Trace* trace = snapshot_->trace_of(entry);
-    return trace == nullptr ? OpenStack{0, entry.exec_id, true}
-                            : OpenStack{trace->id, entry.exec_id, false};
-}
-
 void DetailView::take(std::vector<StackSum> stacks) {
     stacks_ = std::move(stacks);
     open_index_ = 0;
     for (std::size_t i = 0; i < stacks_.size(); ++i)
-        if (open_ && stack_of(stacks_[i].sum) == *open_) open_index_ = i;
+        if (open_ && id_of(*snapshot_, stacks_[i].sum) == *open_) open_index_ = i;
 }
 
 void DetailView::show_task(Snapshot snapshot, const TaskId& task) {
@@ -307,7 +294,7 @@ void DetailView::clear() {
 void DetailView::open(std::size_t index) {
     if (stacks_.empty()) return;
     open_index_ = std::min(index, stacks_.size() - 1);
-    open_ = stack_of(stacks_[open_index_].sum);
+    open_ = id_of(*snapshot_, stacks_[open_index_].sum);
     follow_ = true;
 }
 

@@ -48,15 +48,7 @@ public:
     [[nodiscard]] const Task* live_wanted() const;
 
 private:
-    struct OpenStack {
-        std::uint64_t trace_id = 0;
-        std::uint32_t exec_id = 0;
-        bool other = false;
-        bool operator==(const OpenStack&) const = default;
-    };
-
     void take(std::vector<StackSum> stacks);
-    [[nodiscard]] OpenStack stack_of(const Entry& entry) const;
     void open(std::size_t index);
     [[nodiscard]] std::string title(const TableContext& context) const;
     [[nodiscard]] std::vector<Line> lines(const TableContext& context, Charset charset);
@@ -71,8 +63,8 @@ private:
     std::optional<Row> row_;              // of several
     std::vector<StackSum> stacks_;
     std::vector<TaskShare> tasks_;
-    std::uint64_t blocked_ns_ = 0;   // what shares are of
-    std::optional<OpenStack> open_;  // nothing: the first one, whichever it is
+    std::uint64_t blocked_ns_ = 0;  // what shares are of
+    std::optional<EntryId> open_;   // nothing: the first one, whichever it is
     std::size_t open_index_ = 0;
     std::size_t scroll_ = 0;
     std::size_t shift_ = 0;                    // columns scrolled to the right

@@ -103,6 +103,10 @@ void draw_tabs(Canvas& canvas, int y, View view) {
 
 }  // namespace
 
+bool header_has_tabs(int canvas_height) {
+    return canvas_height >= kLowCanvas;
+}
+
 std::optional<View> tab_at(int x) {
     int left = 0;
     for (const ViewInfo& info : views()) {
@@ -133,7 +137,7 @@ void draw_header(Canvas& canvas, const Model& model, const HeaderState& state) {
     }
     const std::string lost = lost_text(model.snapshot().header);
     if (!lost.empty()) canvas.put(0, ++y, "LOST: " + lost, Style::Alarm);
-    if (canvas.height() >= kLowCanvas) draw_tabs(canvas, ++y, state.options.view);
+    if (header_has_tabs(canvas.height())) draw_tabs(canvas, ++y, state.options.view);
 }
 
 }  // namespace lattop

@@ -29,6 +29,9 @@ int header_height(const Model& model, const HeaderState& state, int canvas_heigh
 
 void draw_header(Canvas& canvas, const Model& model, const HeaderState& state);
 
+/// Whether its last line names the views; not where there is little room.
+bool header_has_tabs(int canvas_height);
+
 /// The view whose name is at column `x` of the header's last line.
 std::optional<View> tab_at(int x);
 

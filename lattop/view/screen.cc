@@ -19,9 +19,6 @@ namespace {
 /// its default limit of 65536 entries.
 constexpr std::uint32_t kLiveLimit = 16384;
 
-/// Below this height the header has no names of views.
-constexpr int kTabsHeight = 16;
-
 /// Below this height the pane takes the table's place.
 constexpr int kSplitHeight = 20;
 constexpr int kLeastTable = 6;
@@ -45,8 +42,7 @@ Screen::Screen(const ScreenSetup& setup, UserStacks& stacks, Users& users, Reaso
       options_(setup.rows),
       delay_(setup.delay),
       limit_(setup.limit == 0 ? kLiveLimit : setup.limit),
-      pids_(setup.pids),
-      columns_(setup.columns) {}
+      pids_(setup.pids) {}
 
 Query Screen::query() const {
     Query query;
@@ -366,7 +362,7 @@ Wish Screen::press(Mouse mouse) {
         const auto key = key_bar_at(mouse.x);
         return key ? handle(*key) : Wish{};
     }
-    if (mouse.y == header_lines_ - 1 && drawn_.height >= kTabsHeight) {
+    if (mouse.y == header_lines_ - 1 && header_has_tabs(drawn_.height)) {
         const auto view = tab_at(mouse.x);
         return view ? show_view(*view) : Wish{};
     }

@@ -39,7 +39,6 @@ struct ScreenSetup {
     std::chrono::milliseconds delay{2000};
     std::uint32_t limit = 0;  ///< tasks to ask for; 0 for the screen's own
     std::vector<std::uint32_t> pids{};
-    ColumnChoice columns{};
 };
 
 inline constexpr Size kLeastSize{40, 8};

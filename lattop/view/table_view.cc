@@ -48,10 +48,16 @@ void drop_until_it_fits(std::vector<PlacedColumn>& placed, std::span<const Colum
     }
 }
 
-/// The width of a column; of one that is not shown a number that nobody sees.
-int& width_of(std::vector<PlacedColumn>& placed, Column column, int& nowhere) {
+/// nullptr for one that is not shown.
+PlacedColumn* place_of(std::vector<PlacedColumn>& placed, Column column) {
     const auto found = std::ranges::find(placed, column, &PlacedColumn::column);
-    return found == placed.end() ? nowhere : found->width;
+    return found == placed.end() ? nullptr : &*found;
+}
+
+/// The two columns that take what room there is.
+void set_widths(std::vector<PlacedColumn>& placed, int command, int frame) {
+    if (PlacedColumn* place = place_of(placed, Column::Command)) place->width = command;
+    if (PlacedColumn* place = place_of(placed, Column::TopFrame)) place->width = frame;
 }
 
 /// Before a command in a tree.
@@ -74,30 +80,25 @@ std::vector<PlacedColumn> place_columns(View view, std::span<const Column> shown
     for (const Column column : shown)
         placed.push_back(
             {column, column == Column::Pid ? pid_width(rows) : column_info(column).width});
-    int nowhere = 0;
-    const auto width_of_column = [&](Column column) -> int& {
-        return width_of(placed, column, nowhere);
-    };
-    width_of_column(Column::Command) = command_width(view, rows);
-    width_of_column(Column::TopFrame) = kGoodFrame;
+    const int command_need = command_width(view, rows);
+    set_widths(placed, command_need, kGoodFrame);
 
     drop_until_it_fits(placed, view_info(view).goes_first, width);
     // The others go only where even short names do not fit.
     if (fixed_width(placed) > width) {
-        width_of_column(Column::Command) = kLeastCommand;
-        width_of_column(Column::TopFrame) = kLeastFrame;
+        set_widths(placed, kLeastCommand, kLeastFrame);
         drop_until_it_fits(placed, view_info(view).goes_last, width);
     }
 
     // Room that is left: the command's up to its need, the rest the frame's.
     const int left = std::max(width - fixed_width(placed), 0);
-    nowhere = kGoodFrame;  // what is not there needs nothing
-    const int to_frame = std::clamp(kGoodFrame - width_of_column(Column::TopFrame), 0, left);
-    nowhere = command_width(view, rows);
-    int& command = width_of_column(Column::Command);
-    const int to_command = std::clamp(command_width(view, rows) - command, 0, left - to_frame);
-    command += to_command;
-    width_of_column(Column::TopFrame) += left - to_command;
+    PlacedColumn* command = place_of(placed, Column::Command);
+    PlacedColumn* frame = place_of(placed, Column::TopFrame);
+    const int to_frame = frame == nullptr ? 0 : std::clamp(kGoodFrame - frame->width, 0, left);
+    const int to_command =
+        command == nullptr ? 0 : std::clamp(command_need - command->width, 0, left - to_frame);
+    if (command != nullptr) command->width += to_command;
+    if (frame != nullptr) frame->width += left - to_command;
     return placed;
 }
 

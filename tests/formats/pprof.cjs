@@ -39,7 +39,8 @@ must(types.join() === 'sleeps/count,blocked/nanoseconds', `sample types ${types}
 const functions = new Map(profile.function.map(one => [Number(one.id), text(one.name)]));
 const locations = new Map(profile.location.map(one => [Number(one.id), functions.get(Number(one.line[0].functionId))]));
 
-// The same stacks and nanoseconds as folded: outermost first there, innermost first here.
+// The same stacks and nanoseconds as folded: outermost first there, innermost first here. Folded has no sleeps
+// of no time: nanoseconds are all that it says.
 const expected = new Map();
 for (const line of folded.trimEnd().split('\n')) {
     const blank = line.lastIndexOf(' ');
@@ -51,7 +52,8 @@ for (const sample of profile.sample) {
     const names = sample.locationId.map(id => locations.get(Number(id))).reverse();
     must(names.every(name => name !== undefined), 'a location that is not in the profile');
     const stack = names.map(name => name.replaceAll(';', ':')).join(';');
-    found.set(stack, (found.get(stack) ?? 0) + Number(sample.value[1]));
+    must(Number(sample.value[0]) > 0 || Number(sample.value[1]) > 0, `${stack}: a sample of nothing`);
+    if (Number(sample.value[1]) > 0) found.set(stack, (found.get(stack) ?? 0) + Number(sample.value[1]));
     must(text(sample.label[0].key) === 'reason', 'a sample has no reason');
 }
 must(expected.size > 3, `${expected.size} folded stacks`);

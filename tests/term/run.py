@@ -136,6 +136,10 @@ class Lattop:
         if self.terminal.alternate() != alternate:
             raise Failure("does not use the alternate screen")
 
+    def quit(self):
+        self.terminal.keys("q")
+        self.check_restored()
+
     def check_restored(self, status=0):
         self.terminal.wait(PROMPT, gone=["dbserver"])
         self.terminal.run("echo STATUS $?")
@@ -152,8 +156,7 @@ class Lattop:
 @test
 def q_quits_and_restores_the_terminal(setup):
     lattop = Lattop(setup)
-    lattop.terminal.keys("q")
-    lattop.check_restored()
+    lattop.quit()
 
 
 @test
@@ -182,8 +185,7 @@ def signals_restore_the_terminal(setup):
 def a_recording_that_is_cut_off_is_shown_up_to_there(setup):
     os.truncate(setup.records, os.path.getsize(setup.records) // 2)
     lattop = Lattop(setup)
-    lattop.terminal.keys("q")
-    lattop.check_restored()
+    lattop.quit()
 
 
 @test
@@ -272,8 +274,7 @@ def keys_act_at_once(setup):
     terminal.wait("(y/n)")
     terminal.keys("y")
     terminal.wait("a recording cannot be reset")
-    terminal.keys("q")
-    lattop.check_restored()
+    lattop.quit()
 
 
 @test
@@ -292,8 +293,7 @@ def digits_and_tab_choose_the_view(setup):
     terminal.wait("Reasons: 6 shown")
     terminal.keys("1")
     terminal.wait("Tasks: 9 of 9 shown", "nginx")
-    terminal.keys("q")
-    lattop.check_restored()
+    lattop.quit()
 
 
 @test
@@ -308,8 +308,7 @@ def the_pane_of_a_reason_shows_its_stacks_and_tasks(setup):
     terminal.wait("tasks", "1202 S db-worker/2")
     terminal.keys("Escape", "Escape")
     terminal.wait("Reasons: 6 shown", gone=["SHARE"])
-    terminal.keys("q")
-    lattop.check_restored()
+    lattop.quit()
 
 
 @test
@@ -326,8 +325,7 @@ def waits_for_work_are_hidden_and_figures_are_of_the_interval_at_a_key(setup):
     terminal.wait("only active", "nginx", gone=["evil", "of the last"])
     terminal.keys("o", "X", "I")
     terminal.wait("inverted", "no exited", gone=["brief", "only active"])
-    terminal.keys("q")
-    lattop.check_restored()
+    lattop.quit()
 
 
 @test
@@ -342,8 +340,7 @@ def a_tree_shows_tasks_below_their_process_and_folds(setup):
     terminal.wait("\u2514\u2500")
     terminal.keys("t")
     terminal.wait("dbserver", gone=["\u2514\u2500"])
-    terminal.keys("q")
-    lattop.check_restored()
+    lattop.quit()
 
 
 @test
@@ -362,8 +359,7 @@ def tags_choose_what_every_view_shows(setup):
     terminal.wait("Tasks: 9 of 9 shown", gone=["tagged"])
     terminal.keys("Home", "F")
     terminal.wait("following")
-    terminal.keys("q")
-    lattop.check_restored()
+    lattop.quit()
 
 
 @test
@@ -378,16 +374,14 @@ def columns_are_chosen_and_kept(setup):
     terminal.wait("COMMAND", gone=["USER", "Columns of"])
     terminal.keys("C", "Right", "Enter")
     terminal.wait("S   PID")
-    terminal.keys("q")
-    lattop.check_restored()
+    lattop.quit()
     with open(os.path.join(setup.folder, "lattop", "columns.conf"), encoding="utf-8") as file:
         kept = file.read()
     if "\ntasks: state pid share" not in kept:
         raise Failure(kept)
     lattop = Lattop(setup, size=(100, 30))
     lattop.terminal.wait("S   PID", gone=["USER"])
-    lattop.terminal.keys("q")
-    lattop.check_restored()
+    lattop.quit()
 
 
 @test
@@ -416,8 +410,7 @@ def the_mouse_selects_sorts_and_scrolls(setup):
     terminal = lattop.terminal
     if terminal.tmux("display-message", "-p", "#{mouse_any_flag}").strip() != "0":
         raise Failure("--no-mouse takes the mouse")
-    terminal.keys("q")
-    lattop.check_restored()
+    lattop.quit()
 
 
 @test
@@ -462,8 +455,7 @@ def keys_move_sort_and_ask_as_the_help_says(setup):
         terminal.wait("F10Quit", gone=["goes back"])
     terminal.keys("C-l")
     terminal.wait("nginx")
-    terminal.keys("q")
-    lattop.check_restored()
+    lattop.quit()
 
 
 @test
@@ -476,8 +468,7 @@ def the_users_reasons_go_before_lattops_own(setup):
     lattop = Lattop(setup, variables=f"XDG_CONFIG_HOME={folder}")
     lattop.terminal.keys("4")
     lattop.terminal.wait("my database", gone=["futex   "])
-    lattop.terminal.keys("q")
-    lattop.check_restored()
+    lattop.quit()
     with open(path, "a", encoding="utf-8") as file:
         file.write("futex futex_*\n")
     command = [setup.lattop, "-i", setup.records, "-b", "-n", "1"]
@@ -498,8 +489,7 @@ def it_follows_a_resize_down_to_too_small_and_back(setup):
     terminal.wait("terminal too small: 30x5", gone=["dbserver"])
     terminal.resize(80, 24)
     terminal.wait("dbserver", gone=["too small"])
-    terminal.keys("q")
-    lattop.check_restored()
+    lattop.quit()
 
 
 @test
@@ -515,8 +505,7 @@ def ctrl_z_gives_the_terminal_back_and_fg_takes_it_again(setup):
         terminal.wait("dbserver", "BLK%")
         terminal.keys("K")
     terminal.wait("kworker")
-    terminal.keys("q")
-    lattop.check_restored()
+    lattop.quit()
 
 
 @test
@@ -591,8 +580,7 @@ def without_a_utf8_locale_only_ascii_is_shown(setup):
 def hostile_names_do_nothing_to_the_terminal(setup):
     lattop = Lattop(setup)
     lattop.terminal.wait("evil?[2J?")
-    lattop.terminal.keys("q")
-    lattop.check_restored()
+    lattop.quit()
 
 
 @test

@@ -99,34 +99,15 @@ TEST_CASE("every key of the promise is there, with its type") {
 }
 
 TEST_CASE("an inlined function is a frame of its own, before the one it is in") {
-    class Stacks final : public UserStacks {
-    public:
-        Stacks() {
-            UserFrame frame;
-            frame.symbol = "outer(int)";
-            frame.offset = 7;
-            frame.module = "server";
-            frame.file = "a.cc";
-            frame.line = 9;
-            frame.inlined = {{"inner()", "b.h", 3}};
-            stack_.frames = {std::make_shared<const UserFrame>(frame)};
-        }
-        void want(const Snapshot& /*snapshot*/) override {}
-        bool collect() override { return false; }
-        void want_live(const Task& /*task*/) override {}
-        [[nodiscard]] int ready_fd() const override { return -1; }
-        [[nodiscard]] const UserStack* find(const StackId& /*id*/) const override {
-            return &stack_;
-        }
-        [[nodiscard]] const LiveNames* find_live(const Task& /*task*/) const override {
-            return nullptr;
-        }
-
-    private:
-        UserStack stack_;
-    };
+    UserFrame frame;
+    frame.symbol = "outer(int)";
+    frame.offset = 7;
+    frame.module = "server";
+    frame.file = "a.cc";
+    frame.line = 9;
+    frame.inlined = {{"inner()", "b.h", 3}};
+    OneStack stacks(frame);
     Run run;
-    Stacks stacks;
     Options options = json(1);
     options.pids = {2001};
     std::string printed;

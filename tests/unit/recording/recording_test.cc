@@ -6,6 +6,7 @@
 #include "lattop/source/encoder.h"
 #include "lattop/source/error.h"
 #include "tests/unit/support/catch.h"
+#include "tests/unit/support/fakes.h"
 #include "tests/unit/support/recordings.h"
 
 namespace lattop::test {
@@ -93,30 +94,12 @@ TEST_CASE("wakers are encoded, and the names of the stacks they woke from record
     const Snapshot snapshot = builder.snapshot();
     CHECK(encode(snapshot) == builder.bytes());
 
-    class Stacks final : public UserStacks {
-    public:
-        Stacks() {
-            auto frame = std::make_shared<UserFrame>();
-            frame->symbol = "write";
-            stack_.frames.push_back(frame);
-        }
-        void want(const Snapshot& /*snapshot*/) override {}
-        bool collect() override { return false; }
-        void want_live(const Task& /*task*/) override {}
-        [[nodiscard]] int ready_fd() const override { return -1; }
-        [[nodiscard]] const UserStack* find(const StackId& id) const override {
-            return id == StackId{{LT_KIND_TASK, 12, 12, 1000}, 1, 50} ? &stack_ : nullptr;
-        }
-        [[nodiscard]] const LiveNames* find_live(const Task& /*task*/) const override {
-            return nullptr;
-        }
-
-    private:
-        UserStack stack_;
-    };
+    UserFrame frame;
+    frame.symbol = "write";
+    const OneStack stacks(frame, StackId{{LT_KIND_TASK, 12, 12, 1000}, 1, 50});
     SampleUsers users;
     recording::RecordedNames names;
-    names.add(recording::NameBook().news(snapshot, Stacks(), users));
+    names.add(recording::NameBook().news(snapshot, stacks, users));
     const UserStack* stack = names.find(stack_id(snapshot, snapshot.wakers[0]));
     REQUIRE(stack != nullptr);
     CHECK(stack->frames.at(0)->symbol == "write");

@@ -6,11 +6,14 @@
 
 #include <deque>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "lattop/clock.h"
 #include "lattop/model/learning.h"
+#include "lattop/model/user_stacks.h"
 #include "lattop/source/error.h"
 #include "lattop/source/select.h"
 #include "lattop/source/source.h"
@@ -103,6 +106,29 @@ public:
 private:
     FakeClock& clock_;
     std::deque<Event> script_;
+};
+
+/// Has the names of one stack, or gives one for all.
+class OneStack final : public UserStacks {
+public:
+    explicit OneStack(const UserFrame& frame, std::optional<StackId> only = std::nullopt)
+        : only_(only) {
+        stack_.frames = {std::make_shared<const UserFrame>(frame)};
+    }
+    void want(const Snapshot& /*snapshot*/) override {}
+    bool collect() override { return false; }
+    void want_live(const Task& /*task*/) override {}
+    [[nodiscard]] int ready_fd() const override { return -1; }
+    [[nodiscard]] const UserStack* find(const StackId& id) const override {
+        return !only_ || id == *only_ ? &stack_ : nullptr;
+    }
+    [[nodiscard]] const LiveNames* find_live(const Task& /*task*/) const override {
+        return nullptr;
+    }
+
+private:
+    UserStack stack_;
+    std::optional<StackId> only_;
 };
 
 }  // namespace lattop::test

@@ -241,10 +241,10 @@ TEST_CASE("columns are hidden, moved and kept for each view") {
     driver.press(key(KeyCode::Left));  // USER before PID
     driver.press(key(KeyCode::Escape));
     CHECK_THAT(driver.screen().columns().text(), has_text("processes: user pid"));
-    ScreenSetup setup;
-    setup.columns = ColumnChoice::parse(driver.screen().columns().text(), "f");
-    CHECK(setup.columns == driver.screen().columns());
-    Driver again({100, 30}, Charset::Utf8, setup);
+    const auto kept = ColumnChoice::parse(driver.screen().columns().text(), "f");
+    CHECK(kept == driver.screen().columns());
+    Driver again({100, 30});
+    again.screen().choose_columns(kept);
     CHECK_THAT(again.text(), !has_text("  PID "));
 }
 

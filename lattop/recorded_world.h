@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// A recording as commands use it: its snapshots and names, and this user's
+// reasons. What LiveWorld is for this machine.
+#pragma once
+
+#include <string>
+
+#include "lattop/batch.h"
+#include "lattop/recording/recording_source.h"
+
+namespace lattop {
+
+class RecordedWorld {
+public:
+    /// Opens the recording at `path`. Damage is said to standard error. Throws
+    /// Error.
+    explicit RecordedWorld(const std::string& path);
+
+    [[nodiscard]] recording::RecordingSource& source() { return source_; }
+    [[nodiscard]] recording::Reader& reader() { return source_.reader(); }
+    [[nodiscard]] World world() {
+        return {source_, reader().names(), reader().names(), clock_, learning_, reasons_};
+    }
+
+private:
+    recording::RecordingSource source_;
+    SystemClock clock_;
+    NoLearning learning_;
+    Reasons reasons_;
+};
+
+}  // namespace lattop
