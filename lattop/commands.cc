@@ -15,6 +15,7 @@
 #include "lattop/output.h"
 #include "lattop/source/error.h"
 #include "lattop/stack_command.h"
+#include "lattop/verbs/chain.h"
 #include "lattop/verbs/completion.h"
 #include "lattop/verbs/diff.h"
 #include "lattop/verbs/doctor.h"
@@ -64,6 +65,7 @@ struct Command {
 };
 
 constexpr auto kCommands = std::to_array<Command>({
+    {"chain", chain_command, "What a wait waited for, and what that did: waker by waker."},
     {"completion", completion_command, "Prints what a shell completes lattop's command line by."},
     {"daemon", daemon_command, "Teaches the module whole user stacks, and nothing else."},
     {"diff", diff_command, "What blocked longer in recording AFTER than in BEFORE, by stack."},

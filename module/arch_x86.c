@@ -79,8 +79,9 @@ unsigned int lt_arch_stack_user(unsigned long *frames, unsigned int max, u32 *fl
 	return n;
 }
 
+/* came_in: walks up to where an interrupt came in, and whether that was in the kernel; NULL: all the way. */
 static unsigned int frames_from(struct task_struct *p, struct pt_regs *regs,
-				unsigned long *frames, unsigned int max)
+				unsigned long *frames, unsigned int max, bool *came_in)
 {
 	struct unwind_state state;
 	unsigned int n = 0;
@@ -89,6 +90,14 @@ static unsigned int frames_from(struct task_struct *p, struct pt_regs *regs,
 	     unwind_next_frame(&state)) {
 		unsigned long addr = unwind_get_return_address(&state);
 
+		if (came_in) {
+			struct pt_regs *entry = unwind_get_entry_regs(&state, NULL);
+
+			/* the stack of a system call ends at registers, too: user mode's */
+			*came_in = entry && !user_mode(entry);
+			if (entry)
+				break;
+		}
 		if (!addr)
 			break;
 		frames[n++] = addr;
@@ -97,12 +106,13 @@ static unsigned int frames_from(struct task_struct *p, struct pt_regs *regs,
 }
 
 /* The unwinder takes a step from registers it is given: their own frame comes first. */
-static unsigned int frames_at(const struct lt_kframe *at, unsigned long *frames, unsigned int max)
+static unsigned int frames_at(const struct lt_kframe *at, unsigned long *frames, unsigned int max,
+			      bool *came_in)
 {
 	struct pt_regs regs = { .ip = at->pc, .sp = at->sp, .bp = at->bp, .cs = __KERNEL_CS };
 
 	frames[0] = at->pc;
-	return 1 + frames_from(current, &regs, frames + 1, max - 1);
+	return 1 + frames_from(current, &regs, frames + 1, max - 1, came_in);
 }
 
 #ifdef CONFIG_UNWINDER_ORC
@@ -245,7 +255,7 @@ unsigned int lt_arch_stack_kernel(const struct lt_kframe *at, unsigned long *fra
 	struct sketch k;
 
 	if (!s)
-		return frames_at(at, frames, max);
+		return frames_at(at, frames, max, NULL);
 	note_start(&k, s, at);
 	frames[n++] = at->pc;
 	start_at(&state, at, at->bp);
@@ -271,7 +281,7 @@ unsigned int lt_arch_stack_kernel(const struct lt_kframe *at, unsigned long *fra
 {
 	if (s)
 		s->known = false;
-	return frames_at(at, frames, max);
+	return frames_at(at, frames, max, NULL);
 }
 
 #endif
@@ -283,27 +293,11 @@ unsigned int lt_arch_stack_kernel(const struct lt_kframe *at, unsigned long *fra
 unsigned int lt_arch_stack_interrupt(const struct lt_kframe *at, unsigned long *frames,
 				     unsigned int max, bool *came_in)
 {
-	struct pt_regs regs = { .ip = at->pc, .sp = at->sp, .bp = at->bp, .cs = __KERNEL_CS };
-	struct unwind_state state;
-	unsigned int n = 0;
-
-	frames[n++] = at->pc;
-	for (unwind_start(&state, current, &regs, NULL); !unwind_done(&state) && n < max;
-	     unwind_next_frame(&state)) {
-		unsigned long addr = unwind_get_return_address(&state);
-		struct pt_regs *entry = unwind_get_entry_regs(&state, NULL);
-
-		/* the stack of a system call ends at registers, too: user mode's */
-		*came_in = entry && !user_mode(entry);
-		if (entry || !addr)
-			break;
-		frames[n++] = addr;
-	}
-	return n;
+	return frames_at(at, frames, max, came_in);
 }
 
 /* The same of p, which is asleep, off every CPU, and cannot leave meanwhile. */
 unsigned int lt_arch_stack_asleep(struct task_struct *p, unsigned long *frames, unsigned int max)
 {
-	return frames_from(p, NULL, frames, max);
+	return frames_from(p, NULL, frames, max, NULL);
 }

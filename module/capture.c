@@ -94,13 +94,35 @@ void lt_capture_kernel_of(struct lt_capture *c, const struct lt_trace *tr)
 		c->frames[i] = tr->frames[i];
 }
 
+static void begin(struct lt_capture *c, u32 flags)
+{
+	c->flags = flags;
+	c->nr_user = 0;
+	c->syscall = -1;
+}
+
+/* In execve the registers are the old program's, the memory already the new one's. */
+static bool no_program(const struct task_struct *p)
+{
+	return lt_compat_no_user(p) || p->in_execve;
+}
+
+/* What current does in user space, if it is there for itself. */
+static void capture_program(struct lt *lt, struct lt_capture *c, bool interrupt)
+{
+	if (interrupt || no_program(current)) {
+		c->flags |= LT_TR_NO_USER | LT_TR_COMPLETE;
+		return;
+	}
+	c->syscall = lt_arch_syscall(current);
+	capture_user(lt, c);
+}
+
 /* *at: where current's kernel stack begins; or kernel: a trace with the kernel frames it has. */
 void lt_capture_current(struct lt *lt, struct lt_capture *c, const struct lt_kframe *at,
 			const struct lt_trace *kernel)
 {
-	c->flags = 0;
-	c->nr_user = 0;
-	c->syscall = -1;
+	begin(c, 0);
 	c->user.known = false;
 	if (kernel) {
 		lt_capture_kernel_of(c, kernel);
@@ -109,13 +131,7 @@ void lt_capture_current(struct lt *lt, struct lt_capture *c, const struct lt_kfr
 		trim(lt, c, lt_arch_stack_kernel(at, c->frames, LT_SKIP_FRAMES + lt->kernel_depth + 1,
 						 lt->memo_pool.max ? &c->kernel : NULL), &lt->schedule);
 	}
-	/* in execve the registers are the old program's, the memory already the new one's */
-	if (lt_compat_no_user(current) || current->in_execve) {
-		c->flags |= LT_TR_NO_USER | LT_TR_COMPLETE;
-	} else {
-		c->syscall = lt_arch_syscall(current);
-		capture_user(lt, c);
-	}
+	capture_program(lt, c, false);
 }
 
 /*
@@ -128,9 +144,7 @@ bool lt_capture_waker(struct lt *lt, struct lt_capture *c, const struct lt_kfram
 	bool interrupt = hardirq_count() || !current->pid, came_in = false;
 	unsigned int n, max = LT_SKIP_FRAMES + lt->kernel_depth + 1;
 
-	c->flags = 0;
-	c->nr_user = 0;
-	c->syscall = -1;
+	begin(c, 0);
 	if (interrupt || in_serving_softirq()) {
 		n = lt_arch_stack_interrupt(at, c->frames, max, &came_in);
 		interrupt |= came_in || (!lt_compat_no_user(current) && lt_arch_syscall(current) < 0);
@@ -138,12 +152,7 @@ bool lt_capture_waker(struct lt *lt, struct lt_capture *c, const struct lt_kfram
 		n = lt_arch_stack_kernel(at, c->frames, max, NULL);
 	}
 	trim(lt, c, n, &lt->ttwu);
-	if (interrupt || lt_compat_no_user(current) || current->in_execve) {
-		c->flags |= LT_TR_NO_USER | LT_TR_COMPLETE;
-	} else {
-		c->syscall = lt_arch_syscall(current);
-		capture_user(lt, c);
-	}
+	capture_program(lt, c, interrupt);
 	return interrupt;
 }
 
@@ -152,12 +161,10 @@ void lt_capture_asleep(struct lt *lt, struct lt_capture *c, struct task_struct *
 	struct lt_uframe f;
 	unsigned int n;
 
-	c->flags = LT_TR_SEEDED;
-	c->nr_user = 0;
-	c->syscall = -1;
+	begin(c, LT_TR_SEEDED);
 	n = lt_arch_stack_asleep(p, c->frames, LT_SKIP_FRAMES + lt->kernel_depth + 1);
 	trim(lt, c, n, &lt->schedule);
-	if (lt_compat_no_user(p) || p->in_execve) {
+	if (no_program(p)) {
 		c->flags |= LT_TR_NO_USER | LT_TR_COMPLETE;
 		return;
 	}

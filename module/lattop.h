@@ -164,6 +164,7 @@ struct lt_task {
 	struct lt_memo *memo[LT_MEMOS];	/* memo.c: the one matched last in front */
 
 	struct lt_waker *waking;	/* wakers.c: who is about to wake it, or was */
+	u64 woke_ns;			/* when the last sleep ended; with wakers=1 */
 	u32 nr_wakers;			/* of its entries */
 
 	struct list_head dirty_node;

@@ -75,7 +75,7 @@ static_assert(sizeof(struct lt_header) == 728);
 static_assert(sizeof(struct lt_task_rec) == 112);
 static_assert(sizeof(struct lt_entry_rec) == 376);
 static_assert(sizeof(struct lt_trace_rec) == 24);
-static_assert(sizeof(struct lt_waker_rec) == 72);
+static_assert(sizeof(struct lt_waker_rec) == 80);
 static_assert(sizeof(struct lt_row) == 24);
 static_assert(sizeof(struct lt_teach) == 48);
 static_assert(sizeof(struct lt_miss) == 48);

@@ -170,8 +170,8 @@ static void waker(const struct lt_viewer *v, const struct lt_snapshot *s,
 
 	if (!w)
 		return;
-	lt_buffer_printf(out, "\twoken by=%s wakers=%u blocked_ns=%llu max_ns=%llu sleeps=%llu pid=%u tgid=%u comm=",
-			 kinds[w->kind], e->n_wakers, w->blocked_ns, w->max_ns, w->sleeps,
+	lt_buffer_printf(out, "\twoken by=%s wakers=%u blocked_ns=%llu max_ns=%llu sleeps=%llu waited_ns=%llu pid=%u tgid=%u comm=",
+			 kinds[w->kind], e->n_wakers, w->blocked_ns, w->max_ns, w->sleeps, w->waited_ns,
 			 w->pid, w->tgid);
 	lt_buffer_escaped(out, w->comm, sizeof(w->comm));
 	lt_buffer_printf(out, "\n");

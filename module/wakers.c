@@ -11,6 +11,9 @@
  * else can begin to wake that task before it has woken, so the last one who was
  * about to is the one who did.
  *
+ * What the waker itself slept in last, and how much of that lay within the sleep
+ * that it ends, is kept beside: whoever blocks on it blocked on that.
+ *
  * An interrupt is not what it interrupted: its stack ends where it came in, and no
  * task is named. A softirq that a task runs by itself, on its way out of a
  * bottom half, is that task's doing: its stack goes on to the system call.
@@ -27,6 +30,8 @@ static void drop(struct lt *lt, struct lt_waker *w)
 {
 	if (w->trace)
 		lt_trace_put(lt, w->trace);
+	if (w->waited)
+		lt_trace_put(lt, w->waited);
 	lt_pool_give(&lt->waker_pool, w);
 }
 
@@ -43,11 +48,47 @@ static void read_current(struct lt_waker *w, bool interrupt)
 	memcpy(w->comm, current->comm, LT_COMM_BYTES);
 }
 
+/* A sleep that has ended. */
+struct nap {
+	struct lt_trace *trace;		/* with a reference; NULL: none that counts */
+	u64 from_ns, to_ns;
+};
+
+/* The last one of current, in the program that it runs now. */
+static void last_nap(struct lt *lt, struct nap *nap)
+{
+	struct lt_shard *shard = lt_shard_of(lt, current->pid);
+	struct lt_task *t;
+
+	nap->trace = NULL;
+	raw_spin_lock(&shard->lock);
+	t = lt_task_find(shard, current->pid, current->start_boottime);
+	if (t && !t->asleep && t->woke_ns && t->entry && t->entry->trace &&
+	    t->entry->exec_id == (u32)current->self_exec_id) {
+		nap->trace = t->entry->trace;
+		nap->from_ns = t->asleep_since_ns;
+		nap->to_ns = t->woke_ns;
+		atomic_inc(&nap->trace->refs);	/* the entry has one: it is not the first */
+	}
+	raw_spin_unlock(&shard->lock);
+}
+
+/* What of the waker's last sleep lay within t's, which goes on. */
+static void note_nap(struct lt_waker *w, const struct lt_task *t, struct nap *nap)
+{
+	if (!nap->trace || !t->asleep || nap->to_ns <= t->asleep_since_ns)
+		return;
+	w->waited_ns = nap->to_ns - max(nap->from_ns, t->asleep_since_ns);
+	w->waited = nap->trace;
+	nap->trace = NULL;
+}
+
 void lt_waking(struct lt *lt, struct task_struct *p, const struct lt_kframe *at)
 {
 	u32 pid = READ_ONCE(p->pid);
 	struct lt_shard *shard = lt_shard_of(lt, pid);
 	struct lt_capture *c = this_cpu_ptr(lt->capture);
+	struct nap nap = { .trace = NULL };
 	struct lt_waker *w;
 	struct lt_task *t;
 	bool full;
@@ -56,16 +97,22 @@ void lt_waking(struct lt *lt, struct task_struct *p, const struct lt_kframe *at)
 	if (w) {
 		read_current(w, lt_capture_waker(lt, c, at));
 		w->trace = lt_trace_intern(lt, c, false);
+		if (w->kind == LT_WAKER_TASK)
+			last_nap(lt, &nap);
 	}
 	raw_spin_lock(&shard->lock);
 	t = lt_task_find(shard, pid, p->start_boottime);
 	if (t) {
+		if (w)
+			note_nap(w, t, &nap);
 		lt_waker_forget(lt, t);		/* it woke nobody: p was not asleep yet */
 		swap(t->waking, w);
 	}
 	raw_spin_unlock(&shard->lock);
 	if (w)
 		drop(lt, w);
+	if (nap.trace)
+		lt_trace_put(lt, nap.trace);
 }
 
 void lt_waker_forget(struct lt *lt, struct lt_task *t)
@@ -77,7 +124,7 @@ void lt_waker_forget(struct lt *lt, struct lt_task *t)
 
 static bool same(const struct lt_waker *a, const struct lt_waker *b)
 {
-	return a->trace == b->trace && a->pid == b->pid && a->start_ns == b->start_ns &&
+	return a->trace == b->trace && a->waited == b->waited && a->pid == b->pid && a->start_ns == b->start_ns &&
 	       a->exec_id == b->exec_id && a->kind == b->kind;
 }
 
@@ -101,11 +148,12 @@ static void put(struct lt_entry *e, struct lt_waker *w)
 	e->wakers = w;
 }
 
-static void add(struct lt_waker *to, u64 blocked_ns, u64 max_ns, u64 sleeps)
+static void add(struct lt_waker *to, const struct lt_waker *w)
 {
-	to->blocked_ns += blocked_ns;
-	to->max_ns = max(to->max_ns, max_ns);
-	to->sleeps += sleeps;
+	to->blocked_ns += w->blocked_ns;
+	to->max_ns = max(to->max_ns, w->max_ns);
+	to->sleeps += w->sleeps;
+	to->waited_ns += w->waited_ns;
 }
 
 /* The last eighth of the pool is for those about to wake: who is known already is counted on. */
@@ -122,7 +170,7 @@ static void join(struct lt *lt, struct lt_task *t, struct lt_entry *e, struct lt
 	struct lt_waker *found = e->trace ? take_same(e, w) : NULL;
 
 	if (found) {
-		add(found, w->blocked_ns, w->max_ns, w->sleeps);
+		add(found, w);
 		put(e, found);
 		drop(lt, w);
 	} else if (e->trace && e->nr_wakers < LT_WAKERS_PER_ENTRY &&
@@ -142,11 +190,15 @@ void lt_waker_count(struct lt *lt, struct lt_task *t, u64 slept)
 	struct lt_waker *w = t->waking;
 
 	t->waking = NULL;
+	t->woke_ns = t->asleep_since_ns + slept;
 	if (!w) {
 		lt_lose(lt, LT_LOST_waker_pool);
 		return;
 	}
-	add(w, slept, slept, 1);
+	w->blocked_ns = slept;
+	w->max_ns = slept;
+	w->sleeps = 1;
+	w->waited_ns = min(w->waited_ns, slept);	/* clocks of two CPUs may differ by a little */
 	join(lt, t, t->entry, w);
 }
 

@@ -17,6 +17,7 @@ enum {
 struct lt_waker {
 	struct lt_waker *next;		/* of the entry, the last one first */
 	struct lt_trace *trace;		/* from where; NULL: not kept */
+	struct lt_trace *waited;	/* in which it slept before, within the sleeper's sleep; or NULL */
 	u64 start_ns;			/* with pid, the identity of a task */
 	u32 pid, tgid;
 	u32 exec_id;
@@ -25,6 +26,7 @@ struct lt_waker {
 	u64 blocked_ns;
 	u64 max_ns;
 	u64 sleeps;
+	u64 waited_ns;			/* of blocked_ns, in waited */
 };
 
 /* Hook: current, or the interrupt it is in, is about to wake p; *at: in whose call. */

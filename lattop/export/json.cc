@@ -128,6 +128,10 @@ Json user_stack(const TableContext& context, const StackId& id, const Trace* tra
 Json waker_object(const TableContext& context, const Waker& waker) {
     const Snapshot& snapshot = context.model.snapshot();
     const Trace* trace = snapshot.trace_at(waker.trace);
+    const Trace* waited = snapshot.trace_at(waker.waited_trace);
+    const auto user = [&](TraceIndex of) {
+        return user_stack(context, stack_id(snapshot, waker, of), snapshot.trace_at(of));
+    };
     return {{"kind", waker_kind(waker)},
             {"pid", waker.pid},
             {"tgid", waker.tgid},
@@ -137,7 +141,11 @@ Json waker_object(const TableContext& context, const Waker& waker) {
             {"sleeps", waker.sleeps},
             {"max_ns", waker.max_ns},
             {"kernel", kernel_stack(snapshot, trace)},
-            {"user", user_stack(context, stack_id(snapshot, waker), trace)}};
+            {"user", user(waker.trace)},
+            {"waited_ns", waker.waited_ns},
+            {"waited_id", waited == nullptr ? Json(nullptr) : Json(waited->id)},
+            {"waited_kernel", kernel_stack(snapshot, waited)},
+            {"waited_user", user(waker.waited_trace)}};
 }
 
 /// Those who ended sleeps of an entry, most blocked time first.

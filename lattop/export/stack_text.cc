@@ -11,13 +11,16 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string_view>
+#include <vector>
+
+#include "lattop/export/wrapped_stack.h"
 
 namespace lattop {
 namespace {
 
 /// How frames stand below the line of their stack.
-constexpr std::size_t kIndent = 8;
-constexpr std::size_t kWidth = 100;
+constexpr std::string_view kIndent = "        ";
 
 double share(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
@@ -26,21 +29,11 @@ double share(std::uint64_t part, std::uint64_t whole) {
 }  // namespace
 
 std::string frames_text(const MergedStack& stack, Charset charset) {
-    std::string text;
-    std::string line(kIndent, ' ');
-    bool first = true;
-    for (auto frame = stack.frames.rbegin(); frame != stack.frames.rend(); ++frame) {
-        const std::string name = printable(frame->name, charset);
-        if (!first && line.size() + name.size() + 3 > kWidth) {
-            text += line + "\n";
-            line = std::string(kIndent, ' ') + "< " + name;
-        } else {
-            line += (first ? "" : " < ") + name;
-        }
-        first = false;
-    }
-    if (first) line += "[other]: its stacks found no room";
-    return text + line + "\n";
+    std::vector<std::string> names;
+    for (auto frame = stack.frames.rbegin(); frame != stack.frames.rend(); ++frame)
+        names.push_back(frame->name);
+    if (names.empty()) names.emplace_back("[other]: its stacks found no room");
+    return wrapped_stack(kIndent, names, charset);
 }
 
 std::string stacks_text(std::span<const MergedStack> stacks, std::size_t limit, Charset charset) {

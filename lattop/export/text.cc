@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "lattop/export/wrapped_stack.h"
 #include "lattop/model/kernel_stack.h"
 #include "lattop/version.h"
 
@@ -21,7 +22,6 @@ namespace lattop {
 namespace {
 
 constexpr std::string_view kIndent = "        ";
-constexpr std::string_view kCallers = " < ";
 
 void append_header(std::string& out, const TableContext& context, const std::string& clock,
                    const std::string& own_cost, std::size_t n_shown, const TextOptions& options) {
@@ -79,24 +79,9 @@ void append_figures(std::string& out, const TableContext& context, const Row& ro
     out += line + "\n";
 }
 
-/// Appends "label  a < b < c", folded to `width` between frames.
-void append_stack(std::string& out, std::string_view label, const std::vector<std::string>& frames,
-                  const TextOptions& options) {
-    if (frames.empty()) return;
-    std::string line = fmt::format("{}{:<8}", kIndent, label);
-    const std::size_t hang = line.size();
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-        const std::string text = printable(frames[i], options.charset);
-        const std::string_view separator = i == 0 ? "" : kCallers;
-        const bool fits = line.size() + separator.size() + text.size() <= options.width;
-        if (i != 0 && !fits) {
-            out += line + "\n";
-            line = std::string(hang - 2, ' ') + "< " + text;
-        } else {
-            line += std::string(separator) + text;
-        }
-    }
-    out += line + "\n";
+/// How a stack's label stands below the line of its task.
+std::string stack_label(std::string_view label) {
+    return fmt::format("{}{:<8}", kIndent, label);
 }
 
 std::string entry_summary(const TableContext& context, const Task& task, const Entry& entry) {
@@ -127,8 +112,9 @@ void append_trace(std::string& out, const TableContext& context, const Task& tas
     std::vector<std::string> kernel;
     for (const KernelFrame& frame : snapshot.kernel_frames(*trace))
         kernel.emplace_back(plain_name(frame.symbol.name));
-    append_stack(out, "kernel", kernel, options);
-    append_stack(out, "user", user_frame_texts(snapshot, task, entry, context.stacks), options);
+    out += wrapped_stack(stack_label("kernel"), kernel, options.charset);
+    out += wrapped_stack(stack_label("user"),
+                         user_frame_texts(snapshot, task, entry, context.stacks), options.charset);
 }
 
 }  // namespace

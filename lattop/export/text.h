@@ -16,7 +16,6 @@ namespace lattop {
 struct TextOptions {
     RowOptions rows;
     std::uint32_t limit = 0;  ///< tasks at most, 0 for all
-    std::size_t width = 100;  ///< columns that stacks are folded to
     Charset charset = Charset::Ascii;
     std::string_view since = "since load or reset";  ///< what a first interval is
 };

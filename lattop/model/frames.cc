@@ -137,9 +137,8 @@ std::vector<std::string> user_frame_texts(const Snapshot& snapshot, const Task& 
 }
 
 std::vector<std::string> user_frame_texts(const Snapshot& snapshot, const Waker& waker,
-                                          const UserStacks& stacks) {
-    return user_frame_texts(snapshot, snapshot.trace_at(waker.trace), stack_id(snapshot, waker),
-                            stacks);
+                                          TraceIndex of, const UserStacks& stacks) {
+    return user_frame_texts(snapshot, snapshot.trace_at(of), stack_id(snapshot, waker, of), stacks);
 }
 
 std::vector<std::string> user_frame_texts(const UserStack& stack) {
@@ -163,10 +162,11 @@ TopFrame top_frame(const Snapshot& snapshot, const Task& task, const Entry& entr
     return top_frame(snapshot, *trace, stack_id(snapshot, task, entry), stacks);
 }
 
-TopFrame top_frame(const Snapshot& snapshot, const Waker& waker, const UserStacks& stacks) {
-    const Trace* trace = snapshot.trace_at(waker.trace);
+TopFrame top_frame(const Snapshot& snapshot, const Waker& waker, TraceIndex of,
+                   const UserStacks& stacks) {
+    const Trace* trace = snapshot.trace_at(of);
     if (trace == nullptr) return {"", false};
-    return top_frame(snapshot, *trace, stack_id(snapshot, waker), stacks);
+    return top_frame(snapshot, *trace, stack_id(snapshot, waker, of), stacks);
 }
 
 TopFrame top_frame(const Snapshot& snapshot, const Task& task, const UserStacks& stacks) {

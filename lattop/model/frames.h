@@ -37,9 +37,9 @@ std::vector<std::string> kernel_frame_texts(const Snapshot& snapshot, const Trac
 std::vector<std::string> user_frame_texts(const Snapshot& snapshot, const Task& task,
                                           const Entry& entry, const UserStacks& stacks);
 
-/// The same of the stack that a waker woke from.
+/// The same of one of a waker's stacks: its trace or its waited_trace.
 std::vector<std::string> user_frame_texts(const Snapshot& snapshot, const Waker& waker,
-                                          const UserStacks& stacks);
+                                          TraceIndex of, const UserStacks& stacks);
 
 /// The same for a stack that has its names.
 std::vector<std::string> user_frame_texts(const UserStack& stack);
@@ -57,8 +57,9 @@ struct TopFrame {
 TopFrame top_frame(const Snapshot& snapshot, const Task& task, const Entry& entry,
                    const UserStacks& stacks);
 
-/// The same of the stack that a waker woke from.
-TopFrame top_frame(const Snapshot& snapshot, const Waker& waker, const UserStacks& stacks);
+/// The same of one of a waker's stacks: its trace or its waited_trace.
+TopFrame top_frame(const Snapshot& snapshot, const Waker& waker, TraceIndex of,
+                   const UserStacks& stacks);
 
 /// The same for the worst entry of a task that the snapshot holds.
 TopFrame top_frame(const Snapshot& snapshot, const Task& task, const UserStacks& stacks);

@@ -22,6 +22,19 @@ void add(TaskDelta& to, const Task& task) {
     to.runs += task.runs;
 }
 
+/// The same one, as far as a reader can tell. Their traces are of one store.
+bool alike(const Waker& a, const Waker& b) {
+    return a.kind == b.kind && id_of(a) == id_of(b) && a.exec_id == b.exec_id &&
+           a.trace == b.trace && a.waited_trace == b.waited_trace;
+}
+
+void add(Waker& to, const Waker& waker) {
+    to.blocked_ns += waker.blocked_ns;
+    to.sleeps += waker.sleeps;
+    to.max_ns = std::max(to.max_ns, waker.max_ns);
+    to.waited_ns += waker.waited_ns;
+}
+
 /// The longest sleep is known for the whole life only. Where it did not change
 /// since the period began, the histogram says between which powers of two the
 /// longest one lies: its upper end, which is never too low. No part of a sleep
@@ -48,6 +61,8 @@ void Period::forget_figures() {
             entry.last.blocked_ns = entry.last.sleeps = 0;
             entry.last.hist = {};
             entry.first_max_ns = 0;
+            for (WakerSum& waker : entry.wakers)
+                waker.last.blocked_ns = waker.last.sleeps = waker.last.waited_ns = 0;
         }
     }
     exited_before_ = {};
@@ -61,10 +76,9 @@ void Period::add_entry(const Snapshot& snapshot, const Entry& entry, TaskSum& of
         fresh.id = id;
         if (first) fresh.last = entry;
         fresh.first_max_ns = first ? entry.max_ns : 0;
-        if (const Trace* trace = snapshot.trace_of(entry))
-            fresh.sum.trace = traces_.keep(snapshot, *trace);
+        fresh.sum.trace = keep(snapshot, entry.trace);
         fresh.sum.exec_id = entry.exec_id;
-        of.entries.push_back(fresh);
+        of.entries.push_back(std::move(fresh));
         found = of.entries.end() - 1;
     }
     Entry& sum = found->sum;
@@ -80,6 +94,42 @@ void Period::add_entry(const Snapshot& snapshot, const Entry& entry, TaskSum& of
     sum.flags = entry.flags;
     sum.ongoing_ns = std::min(entry.ongoing_ns, sum.blocked_ns);
     found->last = entry;
+    add_wakers(snapshot, entry, *found, first);
+}
+
+TraceIndex Period::keep(const Snapshot& snapshot, TraceIndex trace) {
+    const Trace* its = snapshot.trace_at(trace);
+    return its == nullptr ? kOtherTrace : traces_.keep(snapshot, *its);
+}
+
+void Period::add_wakers(const Snapshot& snapshot, const Entry& entry, EntrySum& of, bool first) {
+    std::vector<Waker> now;
+    for (Waker waker : snapshot.wakers_of(entry)) {
+        waker.trace = keep(snapshot, waker.trace);
+        waker.waited_trace = keep(snapshot, waker.waited_trace);
+        const auto same =
+            std::ranges::find_if(now, [&](const Waker& w) { return alike(w, waker); });
+        if (same == now.end())
+            now.push_back(std::move(waker));
+        else
+            lattop::add(*same, waker);
+    }
+    for (Waker& waker : now) {
+        auto found = std::ranges::find_if(
+            of.wakers, [&](const WakerSum& known) { return alike(known.sum, waker); });
+        if (found == of.wakers.end()) {
+            WakerSum fresh;
+            fresh.sum = waker;
+            fresh.sum.blocked_ns = fresh.sum.sleeps = fresh.sum.max_ns = fresh.sum.waited_ns = 0;
+            if (first) fresh.last = waker;
+            of.wakers.push_back(std::move(fresh));
+            found = of.wakers.end() - 1;
+        }
+        found->sum.blocked_ns += grown(waker.blocked_ns, found->last.blocked_ns);
+        found->sum.sleeps += grown(waker.sleeps, found->last.sleeps);
+        found->sum.waited_ns += grown(waker.waited_ns, found->last.waited_ns);
+        found->last = std::move(waker);
+    }
 }
 
 /// The module walks a sleeper again when it has learned its code: then the
@@ -173,8 +223,6 @@ Snapshot Period::snapshot() const {
     Snapshot result;
     result.header = last_;
     result.header.hooks_ns = hooks_ns_;
-    // Wakers are not added up: as of a module that does not account them.
-    result.header.limit[LT_LIMIT_WAKERS] = result.header.used[LT_LIMIT_WAKERS] = 0;
     if (begin_ == Begin::AtFirst) {
         result.header.since_ns = first_.time_ns;
         for (std::size_t i = 0; i < last_.lost.size(); ++i)
@@ -201,6 +249,14 @@ Snapshot Period::snapshot() const {
             sum.max_ns = longest_of(entry.last, sum, entry.first_max_ns);
             if (gone) sum.ongoing_ns = sum.flags = 0;
             task.max_ns = std::max(task.max_ns, sum.max_ns);
+            sum.first_waker = static_cast<std::uint32_t>(result.wakers.size());
+            for (const WakerSum& waker : entry.wakers) {
+                if (waker.sum.sleeps == 0) continue;
+                Waker& shown = result.wakers.emplace_back(waker.sum);
+                // The longest is known for the whole life only: never too low
+                shown.max_ns = std::min(waker.last.max_ns, shown.blocked_ns);
+            }
+            sum.n_wakers = static_cast<std::uint32_t>(result.wakers.size()) - sum.first_waker;
             result.entries.push_back(sum);
         }
         task.n_entries = static_cast<std::uint32_t>(result.entries.size()) - task.first_entry;
@@ -230,6 +286,7 @@ Snapshot Period::snapshot() const {
         return a.blocked_ns != b.blocked_ns ? a.blocked_ns > b.blocked_ns : a.pid < b.pid;
     });
     traces_.fill(result);
+    result.header.used[LT_LIMIT_WAKERS] = static_cast<std::uint32_t>(result.wakers.size());
     result.header.tasks_total = result.header.tasks_matched =
         static_cast<std::uint32_t>(result.tasks.size());
     return result;

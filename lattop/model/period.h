@@ -39,6 +39,10 @@ public:
     [[nodiscard]] Snapshot snapshot() const;
 
 private:
+    struct WakerSum {
+        Waker last;  ///< as the module counts it; those that a reader cannot tell apart as one
+        Waker sum;   ///< in the period; traces are the store's
+    };
     struct EntrySum {
         EntryId id;
         Entry last;  ///< as the module counts it; its trace is the store's
@@ -47,6 +51,7 @@ private:
         std::uint64_t round = 0;     ///< that showed it last
         std::uint64_t grown_ns = 0;  ///< in this round
         std::uint64_t shrunk_ns = 0, shrunk_sleeps = 0;
+        std::vector<WakerSum> wakers;
     };
     struct TaskSum {
         Task last;
@@ -59,6 +64,8 @@ private:
     void forget_figures();
     TaskSum& add_task(const Snapshot& snapshot, const Task& task);
     void add_entry(const Snapshot& snapshot, const Entry& entry, TaskSum& of, bool first);
+    void add_wakers(const Snapshot& snapshot, const Entry& entry, EntrySum& of, bool first);
+    TraceIndex keep(const Snapshot& snapshot, TraceIndex trace);
     void follow_moved_sleep(TaskSum& of) const;
     void add_exited(const TaskDelta& exited);
 

@@ -82,16 +82,19 @@ void StackNames::want_stack(const Shown& shown, std::vector<NameRequest>& reques
 void StackNames::want_wakers(const Snapshot& snapshot, const Entry& entry,
                              std::vector<NameRequest>& requests) {
     for (const Waker& waker : snapshot.wakers_of(entry)) {
-        const Trace* trace = snapshot.trace_at(waker.trace);
-        if (waker.kind != LT_WAKER_TASK || !has_user_part(trace)) continue;
+        if (waker.kind != LT_WAKER_TASK) continue;
         const TaskId id = id_of(waker);
-        const std::uint32_t* known = programs_.peek(id);
-        if (known == nullptr || static_cast<std::int32_t>(waker.exec_id - *known) > 0)
-            programs_.put(id, waker.exec_id);
-        const std::uint32_t exec_id = *programs_.peek(id);
-        want_stack({stack_id(snapshot, waker), snapshot.user_frames(*trace), exec_id,
-                    TaskRef{waker.pid, waker.tgid, waker.start_ns, exec_id}},
-                   requests);
+        for (const TraceIndex of : {waker.trace, waker.waited_trace}) {
+            const Trace* trace = snapshot.trace_at(of);
+            if (!has_user_part(trace)) continue;
+            const std::uint32_t* known = programs_.peek(id);
+            if (known == nullptr || static_cast<std::int32_t>(waker.exec_id - *known) > 0)
+                programs_.put(id, waker.exec_id);
+            const std::uint32_t exec_id = *programs_.peek(id);
+            want_stack({stack_id(snapshot, waker, of), snapshot.user_frames(*trace), exec_id,
+                        TaskRef{waker.pid, waker.tgid, waker.start_ns, exec_id}},
+                       requests);
+        }
     }
 }
 

@@ -15,8 +15,8 @@ StackId stack_id(const Snapshot& snapshot, const Task& task, const Entry& entry)
     return {id_of(task), entry.exec_id, trace == nullptr ? 0 : trace->id, snapshot.header.load};
 }
 
-StackId stack_id(const Snapshot& snapshot, const Waker& waker) {
-    const Trace* trace = snapshot.trace_at(waker.trace);
+StackId stack_id(const Snapshot& snapshot, const Waker& waker, TraceIndex of) {
+    const Trace* trace = snapshot.trace_at(of);
     return {id_of(waker), waker.exec_id, trace == nullptr ? 0 : trace->id, snapshot.header.load};
 }
 

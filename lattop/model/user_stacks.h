@@ -29,8 +29,8 @@ struct HashStackId {
 
 StackId stack_id(const Snapshot& snapshot, const Task& task, const Entry& entry);
 
-/// Of the stack from which somebody was woken.
-StackId stack_id(const Snapshot& snapshot, const Waker& waker);
+/// Of one of a waker's stacks: its trace, from where it woke, or its waited_trace.
+StackId stack_id(const Snapshot& snapshot, const Waker& waker, TraceIndex of);
 
 /// Where a task stands now, walked from outside of the module.
 struct LiveNames {

@@ -182,8 +182,9 @@ std::vector<std::byte> NameBook::news(const Snapshot& snapshot, const UserStacks
             if (snapshot.trace_of(entry) != nullptr)
                 take_over(stack_id(snapshot, task, entry), stacks, here, payload);
             for (const Waker& waker : snapshot.wakers_of(entry))
-                if (snapshot.trace_at(waker.trace) != nullptr)
-                    take_over(stack_id(snapshot, waker), stacks, here, payload);
+                for (const TraceIndex of : {waker.trace, waker.waited_trace})
+                    if (snapshot.trace_at(of) != nullptr)
+                        take_over(stack_id(snapshot, waker, of), stacks, here, payload);
         }
     }
     stacks_ = std::move(here);

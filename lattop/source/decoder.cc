@@ -171,8 +171,10 @@ std::vector<Waker> decode_wakers(RecordCursor<lt_waker_rec> cursor, std::size_t 
     while (!cursor.done()) {
         const auto raw = cursor.next();
         check_trace(cursor, raw.trace, n_traces);
+        check_trace(cursor, raw.waited_trace, n_traces);
         wakers.push_back({raw.trace, raw.kind, raw.pid, raw.tgid, raw.start_ns, raw.exec_id,
-                          fixed_string(raw.comm), raw.blocked_ns, raw.max_ns, raw.sleeps});
+                          fixed_string(raw.comm), raw.blocked_ns, raw.max_ns, raw.sleeps,
+                          raw.waited_trace, raw.waited_ns});
     }
     return wakers;
 }

@@ -74,9 +74,11 @@ lt_entry_rec encode_entry(const Entry& entry, std::uint32_t trace) {
     return raw;
 }
 
-lt_waker_rec encode_waker(const Waker& waker, std::uint32_t trace) {
+lt_waker_rec encode_waker(const Waker& waker, std::uint32_t trace, std::uint32_t waited_trace) {
     lt_waker_rec raw{};
     raw.trace = trace;
+    raw.waited_trace = waited_trace;
+    raw.waited_ns = waker.waited_ns;
     raw.kind = waker.kind;
     raw.pid = waker.pid;
     raw.tgid = waker.tgid;
@@ -133,7 +135,7 @@ private:
         raw.first_waker = static_cast<__u32>(wakers_.size());
         raw.n_wakers = entry.n_wakers;
         for (const Waker& waker : snapshot_.wakers_of(entry))
-            wakers_.push_back(encode_waker(waker, trace(waker.trace)));
+            wakers_.push_back(encode_waker(waker, trace(waker.trace), trace(waker.waited_trace)));
         entries_.push_back(raw);
     }
 

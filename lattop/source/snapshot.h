@@ -81,6 +81,8 @@ struct Waker {
     std::uint64_t blocked_ns = 0;  ///< of the sleeps that it ended
     std::uint64_t max_ns = 0;
     std::uint64_t sleeps = 0;
+    TraceIndex waited_trace = kOtherTrace;  ///< of its own last sleep before; kOtherTrace: none
+    std::uint64_t waited_ns = 0;            ///< how much of blocked_ns that was
 };
 
 struct Task {

@@ -112,7 +112,7 @@ void append_wakers(std::vector<Line>& lines, const Snapshot& snapshot, const Ent
     const std::size_t n = std::min(wakers.size(), kWakersShown);
     for (std::size_t i = 0; i < n; ++i) {
         const Waker& waker = *wakers[i];
-        const TopFrame top = top_frame(snapshot, waker, stacks);
+        const TopFrame top = top_frame(snapshot, waker, waker.trace, stacks);
         lines.push_back({{fmt::format("    {:<9}", i == 0 ? "woken by" : ""), Style::Dim},
                          {fmt::format("{:>5}% {:>6} {:>6} {} ",
                                       format_percent(share_of(waker.blocked_ns, entry.blocked_ns)),
@@ -124,9 +124,19 @@ void append_wakers(std::vector<Line>& lines, const Snapshot& snapshot, const Ent
     if (wakers.size() > n)
         lines.push_back({{fmt::format("             and {} more", wakers.size() - n), Style::Dim}});
     if (n == 0) return;
-    if (const Trace* trace = snapshot.trace_at(wakers.front()->trace))
+    const Waker& worst = *wakers.front();
+    if (const Trace* trace = snapshot.trace_at(worst.trace))
         append_frames(lines, "from", kernel_frame_texts(snapshot, *trace), Style::Kernel);
-    append_frames(lines, "", user_frame_texts(snapshot, *wakers.front(), stacks), Style::User);
+    append_frames(lines, "", user_frame_texts(snapshot, worst, worst.trace, stacks), Style::User);
+    const Trace* waited = snapshot.trace_at(worst.waited_trace);
+    if (waited == nullptr) return;
+    lines.push_back(
+        {{fmt::format("    of these {} it had blocked {} itself, the last time in",
+                      format_duration(worst.blocked_ns), format_duration(worst.waited_ns)),
+          Style::Dim}});
+    append_frames(lines, "", kernel_frame_texts(snapshot, *waited), Style::Kernel);
+    append_frames(lines, "", user_frame_texts(snapshot, worst, worst.waited_trace, stacks),
+                  Style::User);
 }
 
 /// Whether a look at the task now tells more about an entry than was recorded.

@@ -328,6 +328,10 @@ enum lt_waker_kind {
  *	not kept or not shown. An interrupt's ends where the interrupt came in
  * @kind: enum lt_waker_kind
  * @pid, @tgid, @start_ns, @exec_id, @comm: of a task, as in its record; else 0
+ * @waited_trace: index of the trace of the last sleep of that task before it
+ *	woke the sleeper, where some of it lay within the sleeper's; else LT_TRACE_OTHER
+ * @waited_ns: how much of @blocked_ns the waker itself slept there. For the
+ *	rest it ran or waited for a CPU, or slept before that one
  * @blocked_ns, @max_ns, @sleeps: of the sleeps it ended. Over all wakers of an
  *	entry they add up to its ended sleeps less those counted in
  *	LT_LOST_waker_limit, LT_LOST_waker_pool and LT_LOST_order
@@ -339,11 +343,12 @@ struct lt_waker_rec {
 	__u32 tgid;
 	__u64 start_ns;
 	__u32 exec_id;
-	__u32 spare;
+	__u32 waited_trace;
 	char  comm[LT_COMM_BYTES];
 	__u64 blocked_ns;
 	__u64 max_ns;
 	__u64 sleeps;
+	__u64 waited_ns;
 };
 
 /* lt_trace_rec.flags */

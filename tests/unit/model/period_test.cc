@@ -235,22 +235,70 @@ TEST_CASE("the hooks' cost is that of the period") {
     CHECK(period.snapshot().header.hooks_ns == (begin == Period::Begin::AtFirst ? 530 : 1'530));
 }
 
-TEST_CASE("a period says that it has no wakers, and not that nobody woke anybody") {
+namespace {
+
+/// A task that slept in one trace, and who ended that.
+Snapshot woken(std::vector<WakerSpec> wakers, std::uint64_t since_ns = kSince) {
     SnapshotBuilder builder;
+    builder.header.since_ns = since_ns;
     builder.header.limit[LT_LIMIT_WAKERS] = 100;
-    builder.header.used[LT_LIMIT_WAKERS] = 1;
-    const auto trace = builder.add_trace({.id = 7});
+    // The same traces at other places than in other snapshots
+    for (std::size_t i = 0; i < wakers.size(); ++i)
+        builder.add_trace({.id = 100 + i});
+    const auto sleep = builder.add_trace({.id = 7});
+    const auto wait = builder.add_trace({.id = 8});
+    std::uint64_t blocked_ns = 0, sleeps = 0;
+    for (WakerSpec& waker : wakers) {
+        blocked_ns += waker.blocked_ns;
+        sleeps += waker.sleeps;
+        waker.trace = sleep;
+        if (waker.waited_ns != 0) waker.waited_trace = wait;
+    }
     builder.add_task(
-        {.blocked_ns = 9,
-         .sleeps = 1,
-         .entries = {{.trace = trace, .blocked_ns = 9, .wakers = {{.pid = 3, .blocked_ns = 9}}}}});
-    Period period(Period::Begin::AtNothing);
-    period.add(builder.snapshot());
+        {.blocked_ns = blocked_ns,
+         .sleeps = sleeps,
+         .entries = {
+             {.trace = sleep, .blocked_ns = blocked_ns, .sleeps = sleeps, .wakers = wakers}}});
+    return builder.snapshot();
+}
+
+}  // namespace
+
+TEST_CASE("wakers count from the first snapshot on, over a reset, and by what they had waited in") {
+    Period period;
+    period.add(woken({{.pid = 3, .blocked_ns = 9, .sleeps = 2}}));
+    period.add(woken({{.pid = 3, .blocked_ns = 20, .sleeps = 3},
+                      {.pid = 3, .blocked_ns = 5, .sleeps = 1, .waited_ns = 4},
+                      {.pid = 4, .blocked_ns = 6, .sleeps = 1}}));
+    period.add(woken({{.pid = 3, .blocked_ns = 7, .sleeps = 1, .waited_ns = 3}}, 2'150));
     const Snapshot sum = period.snapshot();
-    CHECK(sum.header.limit[LT_LIMIT_WAKERS] == 0);
-    CHECK(sum.header.used[LT_LIMIT_WAKERS] == 0);
     REQUIRE(sum.entries.size() == 1);
-    CHECK(sum.wakers_of(sum.entries[0]).empty());
+    const auto wakers = sum.wakers_of(sum.entries[0]);
+    REQUIRE(wakers.size() == 3);
+    CHECK(sum.header.used[LT_LIMIT_WAKERS] == 3);
+    CHECK(wakers[0].pid == 3);
+    CHECK(wakers[0].blocked_ns == 11);
+    CHECK(wakers[0].sleeps == 1);
+    CHECK(sum.trace_at(wakers[0].trace)->id == 7);
+    CHECK(sum.trace_at(wakers[0].waited_trace) == nullptr);
+    CHECK(wakers[1].blocked_ns == 12);
+    CHECK(wakers[1].sleeps == 2);
+    CHECK(wakers[1].waited_ns == 7);
+    CHECK(sum.trace_at(wakers[1].waited_trace)->id == 8);
+    CHECK(wakers[2].pid == 4);
+}
+
+TEST_CASE("wakers that a reader cannot tell apart are one") {
+    Period period;
+    period.add(woken({{.kind = LT_WAKER_HIDDEN, .blocked_ns = 9, .sleeps = 2},
+                      {.kind = LT_WAKER_HIDDEN, .blocked_ns = 1, .sleeps = 1}}));
+    period.add(woken({{.kind = LT_WAKER_HIDDEN, .blocked_ns = 3, .sleeps = 2},
+                      {.kind = LT_WAKER_HIDDEN, .blocked_ns = 11, .sleeps = 3}}));
+    const Snapshot sum = period.snapshot();
+    REQUIRE(sum.wakers.size() == 1);
+    CHECK(sum.wakers[0].kind == LT_WAKER_HIDDEN);
+    CHECK(sum.wakers[0].blocked_ns == 4);
+    CHECK(sum.wakers[0].sleeps == 2);
 }
 
 }  // namespace lattop::test

@@ -100,7 +100,8 @@ TEST_CASE("wakers are encoded, and the names of the stacks they woke from record
     SampleUsers users;
     recording::RecordedNames names;
     names.add(recording::NameBook().news(snapshot, stacks, users));
-    const UserStack* stack = names.find(stack_id(snapshot, snapshot.wakers[0]));
+    const UserStack* stack =
+        names.find(stack_id(snapshot, snapshot.wakers[0], snapshot.wakers[0].trace));
     REQUIRE(stack != nullptr);
     CHECK(stack->frames.at(0)->symbol == "write");
 }

@@ -128,6 +128,8 @@ void SnapshotBuilder::add_task(const TaskSpec& spec) {
             lt_waker_rec raw_waker{};
             raw_waker.trace = waker.trace;
             raw_waker.kind = waker.kind;
+            raw_waker.waited_trace = waker.waited_trace;
+            raw_waker.waited_ns = waker.waited_ns;
             raw_waker.pid = raw_waker.tgid = waker.pid;
             raw_waker.start_ns = waker.pid == 0 ? 0 : 1000;
             raw_waker.exec_id = waker.pid == 0 ? 0 : waker.exec_id;

@@ -22,6 +22,8 @@ struct WakerSpec {
     std::uint64_t blocked_ns = 0;
     std::uint64_t sleeps = 1;
     std::uint32_t exec_id = 1;  ///< of one with a pid
+    std::uint32_t waited_trace = LT_TRACE_OTHER;
+    std::uint64_t waited_ns = 0;
 };
 
 struct EntrySpec {

@@ -23,13 +23,21 @@
 namespace poke {
 namespace {
 
-void set_capabilities(uint32_t mask) {
+constexpr uint64_t bit(int capability) {
+    return uint64_t{1} << capability;
+}
+
+/// Keeps those of `mask`.
+void keep_capabilities(uint64_t mask) {
     __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
     std::array<__user_cap_data_struct, 2> data{};
     need(syscall(SYS_capget, &header, data.data()) == 0, "capget");
-    data[0].permitted &= mask;
-    data[0].effective &= mask;
-    data[0].inheritable = 0;
+    for (__user_cap_data_struct& half : data) {
+        half.permitted &= static_cast<uint32_t>(mask);
+        half.effective &= static_cast<uint32_t>(mask);
+        half.inheritable = 0;
+        mask >>= 32;
+    }
     need(syscall(SYS_capset, &header, data.data()) == 0, "capset");
 }
 
@@ -63,7 +71,7 @@ void become_a_with_roots_saved_uid() {
 void become_a_with_a_capability() {
     need(prctl(PR_SET_KEEPCAPS, 1) == 0, "PR_SET_KEEPCAPS");
     become_user(user_a, user_a);
-    set_capabilities(1U << CAP_NET_RAW);
+    keep_capabilities(bit(CAP_NET_RAW));
     set_dumpable(true);
 }
 
@@ -75,13 +83,14 @@ void hide() {
     set_dumpable(false);
 }
 
+/// CAP_PERFMON too: from 6.15 on it opens others' maps, which is more than ptrace's rules say.
 void give_up_ptrace() {
-    set_capabilities(~(1U << CAP_SYS_PTRACE));
+    keep_capabilities(~(bit(CAP_SYS_PTRACE) | bit(CAP_PERFMON)));
     set_dumpable(true);
 }
 
 void give_up_all_capabilities() {
-    set_capabilities(0);
+    keep_capabilities(0);
     set_dumpable(true);
 }
 

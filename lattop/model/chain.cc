@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See chain.h.
+#include "lattop/model/chain.h"
+
+#include <algorithm>
+#include <functional>
+#include <string_view>
+
+#include "lattop/model/frames.h"
+#include "lattop/model/model.h"
+
+namespace lattop {
+namespace {
+
+/// A waker that slept less than this part of the time ran meanwhile.
+constexpr std::uint64_t kLeastWaited = 20;
+
+bool same_place(const Waker& a, const Waker& b) {
+    return a.kind == b.kind && a.tgid == b.tgid && a.trace == b.trace &&
+           a.waited_trace == b.waited_trace;
+}
+
+std::vector<ChainWaker> merge(std::span<const Waker> wakers) {
+    std::vector<ChainWaker> merged;
+    for (const Waker& waker : wakers) {
+        auto found = std::ranges::find_if(
+            merged, [&](const ChainWaker& known) { return same_place(*known.worst, waker); });
+        if (found == merged.end()) {
+            merged.emplace_back().worst = &waker;
+            found = merged.end() - 1;
+        }
+        if (waker.blocked_ns > found->worst->blocked_ns) found->worst = &waker;
+        found->blocked_ns += waker.blocked_ns;
+        found->sleeps += waker.sleeps;
+        found->waited_ns += waker.waited_ns;
+        ++found->tasks;
+    }
+    std::ranges::stable_sort(merged, std::greater{}, &ChainWaker::blocked_ns);
+    return merged;
+}
+
+/// Where the waker had waited; nothing where that is not in the snapshot.
+FoundWait waited_in(const Snapshot& snapshot, const Waker& waker) {
+    const TaskId id = id_of(waker);
+    for (const Task& task : snapshot.tasks) {
+        if (id_of(task) != id) continue;
+        for (const Entry& entry : snapshot.entries_of(task))
+            if (entry.trace == waker.waited_trace && entry.exec_id == waker.exec_id)
+                return {&task, &entry};
+    }
+    return {};
+}
+
+bool mentions(const Snapshot& snapshot, const Task& task, const Entry& entry,
+              const UserStacks& names, std::string_view function) {
+    const Trace* trace = snapshot.trace_of(entry);
+    if (trace == nullptr) return false;
+    const auto has = [&](std::string_view name) {
+        return name.find(function) != std::string_view::npos;
+    };
+    for (const KernelFrame& frame : snapshot.kernel_frames(*trace))
+        if (has(frame.symbol.name)) return true;
+    const UserStack* user = names.find(stack_id(snapshot, task, entry));
+    if (user == nullptr) return false;
+    return std::ranges::any_of(user->frames, [&](const UserFramePtr& frame) {
+        return has(frame->symbol) ||
+               std::ranges::any_of(frame->inlined, has, &InlinedFrame::symbol);
+    });
+}
+
+}  // namespace
+
+Chain follow_chain(const Snapshot& snapshot, const Task& task, const Entry& entry) {
+    Chain chain;
+    FoundWait wait{&task, &entry};
+    while (true) {
+        chain.steps.push_back({wait.task, wait.entry, merge(snapshot.wakers_of(*wait.entry))});
+        const ChainStep& step = chain.steps.back();
+        const auto end = [&](ChainEnd how) {
+            chain.end = how;
+            return chain;
+        };
+        if (step.wakers.empty()) return end(ChainEnd::Unwoken);
+        const ChainWaker& by = step.wakers.front();
+        if (by.worst->kind == LT_WAKER_INTERRUPT) return end(ChainEnd::Interrupt);
+        if (by.worst->kind != LT_WAKER_TASK) return end(ChainEnd::Hidden);
+        if (by.waited_ns < by.blocked_ns / kLeastWaited ||
+            snapshot.trace_at(by.worst->waited_trace) == nullptr)
+            return end(ChainEnd::Ran);
+        const auto been = std::ranges::find_if(chain.steps, [&](const ChainStep& before) {
+            return before.entry->trace == by.worst->waited_trace &&
+                   before.task->tgid == by.worst->tgid;
+        });
+        if (been != chain.steps.end()) {
+            chain.again = static_cast<std::size_t>(been - chain.steps.begin());
+            return end(ChainEnd::Again);
+        }
+        wait = waited_in(snapshot, *by.worst);
+        if (wait.task == nullptr) return end(ChainEnd::NotShown);
+        if (chain.steps.size() == kMaxChainSteps) return end(ChainEnd::Deep);
+    }
+}
+
+FoundWait find_wait(const Snapshot& snapshot, const ChainStart& start, const UserStacks& names,
+                    Reasons& reasons) {
+    const bool any = start.pid == 0 && start.function.empty();
+    FoundWait found, idle;
+    const auto take = [](FoundWait& best, const Task& task, const Entry& entry) {
+        if (best.entry == nullptr || entry.blocked_ns > best.entry->blocked_ns)
+            best = {&task, &entry};
+    };
+    for (const Task& task : snapshot.tasks) {
+        if (start.pid != 0 && task.pid != start.pid && task.tgid != start.pid) continue;
+        if (any && task.kernel_thread()) continue;
+        for (const Entry& entry : snapshot.entries_of(task)) {
+            if (snapshot.trace_of(entry) == nullptr) continue;
+            if (!start.function.empty() && !mentions(snapshot, task, entry, names, start.function))
+                continue;
+            take(reasons.of(snapshot, task, entry, names).idle ? idle : found, task, entry);
+        }
+    }
+    return found.entry == nullptr && !any ? idle : found;
+}
+
+}  // namespace lattop

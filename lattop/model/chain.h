@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What a wait waited for, step by step: who ended it, what that one had waited
+// for itself meanwhile, who ended that, and so on. Used by `lattop chain`.
+//
+// Each step is exact by itself: of the time that a task was blocked until
+// somebody woke it, the module counts how much the waker had slept, and where.
+// From one step to the next it is the sum over all sleeps of the waker there,
+// which others may have waited for as well.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lattop/model/user_stacks.h"
+#include "lattop/reasons/reasons.h"
+#include "lattop/source/snapshot.h"
+
+namespace lattop {
+
+/// Threads of one process that woke from one place, and had waited in one, are one.
+struct ChainWaker {
+    const Waker* worst = nullptr;  ///< that ended the longest sleeps
+    std::uint64_t blocked_ns = 0;
+    std::uint64_t sleeps = 0;
+    std::uint64_t waited_ns = 0;  ///< of blocked_ns
+    std::size_t tasks = 0;
+};
+
+struct ChainStep {
+    const Task* task = nullptr;
+    const Entry* entry = nullptr;
+    std::vector<ChainWaker> wakers;  ///< most blocked time first: the chain goes on there
+};
+
+enum class ChainEnd {
+    Unwoken,    ///< nobody is known to have ended a sleep there
+    Interrupt,  ///< a timer's, a device's, another CPU's
+    Hidden,     ///< a task that is not shown
+    Ran,        ///< the waker had hardly slept: it ran, or waited for a CPU
+    NotShown,   ///< the waker's own sleeps are not in the snapshot
+    Again,      ///< the waker had waited in a place that the chain has been at
+    Deep,       ///< at kMaxChainSteps
+};
+
+inline constexpr std::size_t kMaxChainSteps = 32;
+
+struct Chain {
+    std::vector<ChainStep> steps;  ///< at least the first
+    ChainEnd end = ChainEnd::Unwoken;
+    std::size_t again = 0;  ///< Again: which step, from 0
+};
+
+/// From a wait on. Points into the snapshot.
+Chain follow_chain(const Snapshot& snapshot, const Task& task, const Entry& entry);
+
+/// Which wait to begin with.
+struct ChainStart {
+    std::uint32_t pid = 0;   ///< of a task, or of a process: any of its threads; 0: any task
+    std::string function{};  ///< part of a function's name on the stack; "": any stack
+};
+
+/// The wait that blocked longest and was not for work, if there is one; for a
+/// pid or a function one for work, too. nullptr: there is none.
+struct FoundWait {
+    const Task* task = nullptr;
+    const Entry* entry = nullptr;
+};
+FoundWait find_wait(const Snapshot& snapshot, const ChainStart& start, const UserStacks& names,
+                    Reasons& reasons);
+
+}  // namespace lattop
