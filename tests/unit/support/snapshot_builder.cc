@@ -130,7 +130,8 @@ void SnapshotBuilder::add_task(const TaskSpec& spec) {
             raw_waker.kind = waker.kind;
             raw_waker.waited_trace = waker.waited_trace;
             raw_waker.waited_ns = waker.waited_ns;
-            raw_waker.pid = raw_waker.tgid = waker.pid;
+            raw_waker.pid = waker.pid;
+            raw_waker.tgid = waker.tgid == 0 ? waker.pid : waker.tgid;
             raw_waker.start_ns = waker.pid == 0 ? 0 : 1000;
             raw_waker.exec_id = waker.pid == 0 ? 0 : waker.exec_id;
             copy_string(raw_waker.comm, waker.comm);

@@ -24,6 +24,7 @@ struct WakerSpec {
     std::uint32_t exec_id = 1;  ///< of one with a pid
     std::uint32_t waited_trace = LT_TRACE_OTHER;
     std::uint64_t waited_ns = 0;
+    std::uint32_t tgid = 0;  ///< 0: the same as pid
 };
 
 struct EntrySpec {
