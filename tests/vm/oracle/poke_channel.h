@@ -20,7 +20,7 @@ enum class Verb : uint32_t {
     spawn_sleeper,  // number: who
     reap,           // waits for its sleepers, which have been killed
     open,           // number: flags; the answer has the descriptor
-    may_read,       // pids: whose /proc/PID/maps
+    may_read,       // pids: whom by ptrace's rules
     read,           // fd
     use,            // fd, pids[0]: what needs privileges
 };

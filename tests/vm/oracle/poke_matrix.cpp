@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // lattop-poke matrix: who sees what, for every pair of one who opens /proc/lattop and one who reads
 // by that descriptor, and every kind of task. The kernel's own answer at that moment is the oracle:
-// both must be able to open the task's /proc/PID/maps, and it must have a number where the reader
-// is. Then the tasks end, are reaped, and a number comes again: nobody may see what he could not
-// see before, and who could, still does where lattop promises it.
+// both must pass PTRACE_MODE_READ_FSCREDS, which /proc/PID/cwd and maps ask, and it must have a
+// number where the reader is. Then the tasks end, are reaped, and a number comes again: nobody may
+// see what he could not see before, and who could, still does where lattop promises it.
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <sys/syscall.h>

@@ -83,9 +83,8 @@ void hide() {
     set_dumpable(false);
 }
 
-/// CAP_PERFMON too: from 6.15 on it opens others' maps, which is more than ptrace's rules say.
 void give_up_ptrace() {
-    keep_capabilities(~(bit(CAP_SYS_PTRACE) | bit(CAP_PERFMON)));
+    keep_capabilities(~bit(CAP_SYS_PTRACE));
     set_dumpable(true);
 }
 
