@@ -17,6 +17,9 @@ public:
     /// Error.
     explicit RecordedWorld(const std::string& path);
 
+    /// Says how many stacks had no room for names. Known at the recording's end.
+    void complain_of_unnamed();
+
     [[nodiscard]] recording::RecordingSource& source() { return source_; }
     [[nodiscard]] recording::Reader& reader() { return source_.reader(); }
     [[nodiscard]] World world() {
@@ -24,6 +27,7 @@ public:
     }
 
 private:
+    std::string path_;
     recording::RecordingSource source_;
     SystemClock clock_;
     NoLearning learning_;

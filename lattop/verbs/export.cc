@@ -62,6 +62,7 @@ std::string perfetto(const std::string& input, const Selection& selection) {
     if (!trace.has_interval())
         throw Error(input + " has one snapshot, and so no interval to draw",
                     "record for longer, or with a smaller -d");
+    recorded.complain_of_unnamed();
     const auto& info = recorded.reader().info();
     const auto host = info.find("host");
     return trace.text(host == info.end() ? "" : host->second);

@@ -38,8 +38,7 @@ Profile Profile::recorded(const std::string& input, const Selection& selection) 
     profile.title =
         fmt::format("{}, Linux {}, {} in {} snapshots from {} on", info("host"), info("kernel"),
                     length(profile.snapshot), source.size(), local_time_at(reader.realtime_ns(0)));
-    if (reader.info().contains("unnamed-stacks"))
-        complain(info("unnamed-stacks") + " stacks have no names: they had no room in " + input);
+    profile.recorded_->complain_of_unnamed();
     if (reader.info().contains("command")) profile.title += ": " + info("command");
     return profile;
 }

@@ -17,11 +17,14 @@ int replay_command(Arguments& arguments) {
     arguments.text("-d,--delay", "SECS", delay,
                    "seconds between snapshots (default: as they were recorded)");
     arguments.text("-s,--sort", "COLUMN", sort, "as lattop -s", sort_columns());
+    bool no_mouse = false;
+    arguments.flag("-M,--no-mouse", no_mouse, "leave the mouse to the terminal");
     arguments.selection(selection);
     arguments.footer(
         "There , and . go a snapshot back and on, [ and ] a tenth of the recording; Z stops and "
         "goes on.");
     if (!arguments.parse()) return 0;
+    options.mouse = !no_mouse;
     options.pids = selection.pids;
     options.hide_kernel_threads = selection.hide_kernel_threads;
     options.delay_given = !delay.empty();

@@ -69,8 +69,7 @@ bool HelpView::move(Command command) {
     }
 }
 
-Column column_beside(View view, Column column, int step) {
-    const auto shown = columns(view);
+Column column_beside(std::span<const Column> shown, Column column, int step) {
     const auto at = static_cast<int>(std::ranges::find(shown, column) - shown.begin());
     const int last = static_cast<int>(shown.size()) - 1;
     return shown[static_cast<std::size_t>(std::clamp(at + step, 0, last))];
@@ -96,8 +95,8 @@ void SortMenu::draw(Canvas& canvas, int y) const {
 
 bool SortMenu::move(Command command) {
     switch (command) {
-        case Command::Up: chosen_ = column_beside(view_, chosen_, -1); return true;
-        case Command::Down: chosen_ = column_beside(view_, chosen_, 1); return true;
+        case Command::Up: chosen_ = column_beside(columns(view_), chosen_, -1); return true;
+        case Command::Down: chosen_ = column_beside(columns(view_), chosen_, 1); return true;
         case Command::Home: chosen_ = columns(view_).front(); return true;
         case Command::End: chosen_ = columns(view_).back(); return true;
         default: return false;
@@ -156,25 +155,36 @@ bool ColumnMenu::handle(Key key, ColumnChoice& choice) {
     }
 }
 
-std::optional<Key> key_bar_at(int x) {
+namespace {
+
+/// Calls `each` with every item that has room in `width`, and where it begins and ends.
+template <typename Each>
+void place_key_bar(int width, const Each& each) {
     int left = 0;
     for (const BarItem& item : key_bar()) {
         const int right = left + static_cast<int>(item.keys.size() + item.text.size());
-        if (x >= left && x < right) return item.key;
+        if (right >= width) break;
+        each(item, left, right);
         left = right + 1;
     }
-    return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Key> key_bar_at(int x, int width) {
+    std::optional<Key> key;
+    place_key_bar(width, [&](const BarItem& item, int left, int right) {
+        if (x >= left && x < right) key = item.key;
+    });
+    return key;
 }
 
 void draw_key_bar(Canvas& canvas, int y) {
     canvas.clear_row(y);
-    int x = 0;
-    for (const BarItem& line : key_bar()) {
-        const int columns = static_cast<int>(line.keys.size() + line.text.size()) + 1;
-        if (x + columns > canvas.width()) break;
-        x = canvas.put(x, y, line.keys, Style::KeyName);
-        x = canvas.put(x, y, line.text, Style::KeyLabel) + 1;
-    }
+    place_key_bar(canvas.width(), [&](const BarItem& item, int left, int /*right*/) {
+        const int x = canvas.put(left, y, item.keys, Style::KeyName);
+        canvas.put(x, y, item.text, Style::KeyLabel);
+    });
 }
 
 }  // namespace lattop

@@ -4,6 +4,8 @@
 // sort by. Part of the live screen.
 #pragma once
 
+#include <span>
+
 #include "lattop/model/column_choice.h"
 #include "lattop/model/rows.h"
 #include "lattop/view/canvas.h"
@@ -58,13 +60,13 @@ private:
     std::size_t index_ = 0;
 };
 
-/// The column of a view beside another one, at the ends the same.
-Column column_beside(View view, Column column, int step);
+/// The column `step` places beside another one, at the ends the same.
+Column column_beside(std::span<const Column> shown, Column column, int step);
 
-/// The keys that are worth knowing, in the last row.
+/// The keys that are worth knowing, in the last row, as many as have room.
 void draw_key_bar(Canvas& canvas, int y);
 
-/// The key whose place in that row is at column `x`.
-std::optional<Key> key_bar_at(int x);
+/// The key whose place in that row, `width` wide, is at column `x`.
+std::optional<Key> key_bar_at(int x, int width);
 
 }  // namespace lattop

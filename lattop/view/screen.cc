@@ -321,11 +321,12 @@ Wish Screen::handle_command(const Binding& binding) {
             break;
         case Command::Columns:
             column_menu_.open(options_.view);
+            columns_before_ = columns_;
             mode_ = Mode::ColumnMenu;
             break;
         case Command::SortLeft:
         case Command::SortRight:
-            sort_by(column_beside(options_.view, options_.sort,
+            sort_by(column_beside(columns_.shown(options_.view), options_.sort,
                                   binding.command == Command::SortLeft ? -1 : 1));
             wish.refresh = !paused_;
             break;
@@ -357,9 +358,10 @@ Wish Screen::handle_command(const Binding& binding) {
 }
 
 /// A press on what can be done by a key does the same.
-Wish Screen::press(Mouse mouse) {
+Wish Screen::press(Mouse mouse, bool message_shown) {
     if (mouse.y == drawn_.height - 1) {
-        const auto key = key_bar_at(mouse.x);
+        if (message_shown) return {};  // over the keys
+        const auto key = key_bar_at(mouse.x, drawn_.width);
         return key ? handle(*key) : Wish{};
     }
     if (mouse.y == header_lines_ - 1 && header_has_tabs(drawn_.height)) {
@@ -386,6 +388,7 @@ Wish Screen::press(Mouse mouse) {
 }
 
 Wish Screen::handle(Mouse mouse) {
+    const bool message_shown = !message_.empty();
     message_.clear();
     if (mouse.kind != Mouse::Kind::Press) {
         static constexpr int kRows = 3;
@@ -399,7 +402,7 @@ Wish Screen::handle(Mouse mouse) {
         if (mode_ != Mode::Help && !in_menu()) return {};
         return handle(Key{KeyCode::Escape, 0});
     }
-    return press(mouse);
+    return press(mouse, message_shown);
 }
 
 Wish Screen::handle(Key key) {
@@ -411,7 +414,7 @@ Wish Screen::handle(Key key) {
             Wish wish;
             if (column_menu_.handle(key, columns_)) return wish;
             mode_ = Mode::Table;
-            wish.keep_columns = true;
+            wish.keep_columns = columns_ != columns_before_;
             return wish;
         }
         case Mode::Help: {

@@ -105,7 +105,7 @@ private:
     void fold(bool folded);
     void tag(bool process);
     void toggle_tagged();
-    Wish press(Mouse mouse);
+    Wish press(Mouse mouse, bool message_shown);
     [[nodiscard]] bool in_menu() const {
         return mode_ == Mode::SortMenu || mode_ == Mode::ColumnMenu;
     }
@@ -128,7 +128,7 @@ private:
     std::chrono::milliseconds delay_;
     std::uint32_t limit_;
     std::vector<std::uint32_t> pids_;
-    ColumnChoice columns_;
+    ColumnChoice columns_, columns_before_;  // now, and when the menu of columns was opened
 
     Mode mode_ = Mode::Table;
     std::array<TableView, 4> tables_;  // as views(): each keeps its selection

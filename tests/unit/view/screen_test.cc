@@ -226,6 +226,12 @@ TEST_CASE("following holds on to the first row, too") {
     CHECK_THAT(driver.selected(), has_text("kworker/0:1"));
 }
 
+TEST_CASE("who only looks at the columns keeps nothing") {
+    Driver driver({100, 30});
+    driver.press(key(KeyCode::F2));
+    CHECK_FALSE(driver.press(key(KeyCode::Enter)).keep_columns);
+}
+
 TEST_CASE("columns are hidden, moved and kept for each view") {
     Driver driver({100, 30});
     driver.press(key(KeyCode::F2));
@@ -310,6 +316,21 @@ TEST_CASE("the mouse does what keys do") {
     CHECK(press(78, 22).quit == false);  // below the last row: nothing
     CHECK(press(70, 23).quit);
     CHECK(press(78, 23).quit == false);  // behind the last key
+}
+
+TEST_CASE("a press in the row of keys is for keys that are seen there") {
+    Driver narrow({40, 10});
+    CHECK_THAT(narrow.text(), has_text("F4Filter") && !has_text("F5"));
+    narrow.click(37, 9);
+    CHECK_THAT(narrow.text(), has_text("Tasks: "));
+
+    Driver driver;
+    driver.press(key(U'-'));
+    CHECK_THAT(driver.text(), has_text("- and + fold"));
+    driver.click(1, 23);
+    CHECK_THAT(driver.text(), !has_text("where tasks block") && has_text("F1Help"));
+    driver.click(1, 23);
+    CHECK_THAT(driver.text(), has_text("where tasks block"));
 }
 
 TEST_CASE("the selection follows the task, not the row") {
@@ -414,6 +435,12 @@ TEST_CASE("the sort column is chosen by letter, by neighbour, by menu") {
     driver.press(key(U'>'));
     driver.press(key(U'>'));
     CHECK_THAT(driver.text(), has_text("Sorted by REASON"));
+    ColumnChoice hidden = driver.screen().columns();
+    hidden.toggle(View::Tasks, Column::Runq);
+    driver.screen().choose_columns(hidden);
+    driver.press(key(U'<'));
+    CHECK_THAT(driver.text(), has_text("Sorted by SLP/s"));
+    driver.press(key(U'>'));
     driver.press(key(KeyCode::F6));
     driver.press(key(KeyCode::Home));
     CHECK(driver.press(key(KeyCode::Enter)).refresh);
