@@ -76,8 +76,8 @@ unload: ## unload it
 	@packaging/module unload
 
 install: build/release/build.ninja ## install lattop, man pages and the module (PREFIX, DESTDIR)
-	@cmake --build --preset release
-	@DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(PREFIX)
+	@cmake --build --preset release --target lattop
+	@DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(PREFIX) --strip
 	@packaging/install install "$(DESTDIR)" "$(PREFIX)"
 
 uninstall: ## take out what install put there
