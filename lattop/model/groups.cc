@@ -272,6 +272,9 @@ std::vector<StackSum> stacks_of_row(const TableContext& context, const RowOption
         sum.ongoing_ns = std::max(sum.ongoing_ns, sleeps.ongoing_ns);
         sum.max_ns = std::max(sum.max_ns, sleeps.max_ns);
         add_histogram(sum.hist, sleeps.hist);
+        if (member.entry != nullptr)
+            for (const Waker& waker : snapshot.wakers_of(*member.entry))
+                building.stack.wakers.push_back(&waker);
     });
     std::vector<StackSum> stacks;
     for (auto& [trace, building] : traces)

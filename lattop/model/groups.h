@@ -25,6 +25,7 @@ struct StackSum {
     const Task* task = nullptr;  ///< the one that it cost most
     Entry sum{};                 ///< added up; trace and exec_id are that task's
     std::uint64_t tasks = 0;
+    std::vector<const Waker*> wakers{};  ///< of all of them, since load or reset
 };
 
 /// The stacks behind a row of such a view, most blocked time first.

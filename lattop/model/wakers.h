@@ -3,6 +3,8 @@
 // Who ended sleeps, in words. Used by the detail pane and the JSON document.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,5 +24,20 @@ std::string waker_text(const Waker& waker);
 
 /// The one that ended the longest sleeps first.
 std::vector<const Waker*> by_blocked(std::span<const Waker> wakers);
+
+/// Threads of one process that woke from one place.
+struct WakerSum {
+    const Waker* worst = nullptr;  ///< of them, the one that ended the longest sleeps
+    std::uint64_t blocked_ns = 0;
+    std::uint64_t sleeps = 0;
+    std::uint64_t waited_ns = 0;  ///< of blocked_ns, in the waker's last sleep before
+    std::size_t tasks = 0;
+};
+
+/// Most blocked time first. Points into the wakers.
+std::vector<WakerSum> sum_wakers(std::span<const Waker* const> wakers);
+
+/// "worker 4711", "worker 4711 and 3 more of its threads"
+std::string waker_text(const WakerSum& sum);
 
 }  // namespace lattop

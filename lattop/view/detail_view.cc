@@ -105,34 +105,37 @@ void append_frames(std::vector<Line>& lines, std::string_view label,
 }
 
 /// Who ended the sleeps of an open stack: a line each, and from where the one
-/// did that ended the longest.
-void append_wakers(std::vector<Line>& lines, const Snapshot& snapshot, const Entry& entry,
+/// did that ended the longest, and what it had waited in.
+void append_wakers(std::vector<Line>& lines, const Snapshot& snapshot, const StackSum& stack,
                    const UserStacks& stacks) {
-    const auto wakers = by_blocked(snapshot.wakers_of(entry));
-    const std::size_t n = std::min(wakers.size(), kWakersShown);
+    const auto sums = sum_wakers(stack.wakers);
+    std::uint64_t all_ns = 0;
+    for (const WakerSum& sum : sums)
+        all_ns += sum.blocked_ns;
+    const std::size_t n = std::min(sums.size(), kWakersShown);
     for (std::size_t i = 0; i < n; ++i) {
-        const Waker& waker = *wakers[i];
-        const TopFrame top = top_frame(snapshot, waker, waker.trace, stacks);
-        lines.push_back({{fmt::format("    {:<9}", i == 0 ? "woken by" : ""), Style::Dim},
-                         {fmt::format("{:>5}% {:>6} {:>6} {} ",
-                                      format_percent(share_of(waker.blocked_ns, entry.blocked_ns)),
-                                      format_duration(waker.blocked_ns), format_count(waker.sleeps),
-                                      waker_text(waker)),
-                          Style::Normal},
-                         {top.text, top.user ? Style::User : Style::Kernel}});
+        const WakerSum& sum = sums[i];
+        const TopFrame top = top_frame(snapshot, *sum.worst, sum.worst->trace, stacks);
+        lines.push_back(
+            {{fmt::format("    {:<9}", i == 0 ? "woken by" : ""), Style::Dim},
+             {fmt::format(
+                  "{:>5}% {:>6} {:>6} {} ", format_percent(share_of(sum.blocked_ns, all_ns)),
+                  format_duration(sum.blocked_ns), format_count(sum.sleeps), waker_text(sum)),
+              Style::Normal},
+             {top.text, top.user ? Style::User : Style::Kernel}});
     }
-    if (wakers.size() > n)
-        lines.push_back({{fmt::format("             and {} more", wakers.size() - n), Style::Dim}});
+    if (sums.size() > n)
+        lines.push_back({{fmt::format("             and {} more", sums.size() - n), Style::Dim}});
     if (n == 0) return;
-    const Waker& worst = *wakers.front();
+    const Waker& worst = *sums.front().worst;
     if (const Trace* trace = snapshot.trace_at(worst.trace))
         append_frames(lines, "from", kernel_frame_texts(snapshot, *trace), Style::Kernel);
     append_frames(lines, "", user_frame_texts(snapshot, worst, worst.trace, stacks), Style::User);
     const Trace* waited = snapshot.trace_at(worst.waited_trace);
     if (waited == nullptr) return;
     lines.push_back(
-        {{fmt::format("    of these {} it had blocked {} itself, the last time in",
-                      format_duration(worst.blocked_ns), format_duration(worst.waited_ns)),
+        {{fmt::format("    whose own last sleep took {} of {}, in",
+                      format_duration(worst.waited_ns), format_duration(worst.blocked_ns)),
           Style::Dim}});
     append_frames(lines, "", kernel_frame_texts(snapshot, *waited), Style::Kernel);
     append_frames(lines, "", user_frame_texts(snapshot, worst, worst.waited_trace, stacks),
@@ -184,8 +187,10 @@ std::string remarks(const Task& task, const Entry& entry, const Trace* trace,
 }
 
 /// What an open stack shows below its line.
-void append_open(std::vector<Line>& lines, const Snapshot& snapshot, const Task& task,
-                 const Entry& entry, const TableContext& context, Charset charset) {
+void append_open(std::vector<Line>& lines, const Snapshot& snapshot, const StackSum& stack,
+                 const TableContext& context, Charset charset) {
+    const Task& task = *stack.task;
+    const Entry& entry = stack.sum;
     const UserStacks& stacks = context.stacks;
     const Trace* trace = snapshot.trace_of(entry);
     const LiveNames* live = live_names(snapshot, task, entry, stacks);
@@ -200,7 +205,7 @@ void append_open(std::vector<Line>& lines, const Snapshot& snapshot, const Task&
                           Style::User);
     }
     lines.push_back({{"    " + remarks(task, entry, trace, live), Style::Dim}});
-    append_wakers(lines, snapshot, entry, stacks);
+    append_wakers(lines, snapshot, stack, stacks);
     for (std::string& line : histogram_lines(entry.hist, kBarColumns, charset))
         lines.push_back({{"    " + std::move(line), Style::Normal}});
 }
@@ -264,8 +269,11 @@ void DetailView::show_task(Snapshot snapshot, const TaskId& task) {
     task_ = snapshot_ == nullptr ? nullptr : &*found;
     std::vector<StackSum> stacks;
     if (task_ != nullptr)
-        for (const Entry& entry : own_.entries_of(*task_))
-            stacks.push_back({task_, entry, 1});
+        for (const Entry& entry : own_.entries_of(*task_)) {
+            StackSum& stack = stacks.emplace_back(StackSum{task_, entry, 1});
+            for (const Waker& waker : own_.wakers_of(entry))
+                stack.wakers.push_back(&waker);
+        }
     blocked_ns_ = task_ == nullptr ? 0 : task_->blocked_ns;
     take(std::move(stacks));
 }
@@ -357,7 +365,7 @@ std::vector<Line> DetailView::lines(const TableContext& context, Charset charset
         lines.push_back(entry_line(*snapshot_, stack, share_of(stack.sum.blocked_ns, blocked_ns_),
                                    open, context, charset));
         if (!open) continue;
-        append_open(lines, *snapshot_, *stack.task, stack.sum, context, charset);
+        append_open(lines, *snapshot_, stack, context, charset);
         open_to_ = lines.size();
     }
     append_tasks(lines);

@@ -512,6 +512,43 @@ TEST_CASE("the pane says who ended the sleeps, and from where") {
     CHECK_THAT(text, has_text("       pipe_write+0x10"));
 }
 
+TEST_CASE("the pane of many tasks says who woke them, threads of one process as one") {
+    SnapshotBuilder builder;
+    const auto lock = builder.add_trace({.id = 7, .kernel = {"futex_wait"}});
+    const auto unlock = builder.add_trace({.id = 8, .kernel = {"futex_wake"}});
+    const auto disk = builder.add_trace({.id = 9, .kernel = {"io_schedule"}});
+    for (std::uint32_t i = 0; i < 2; ++i)
+        builder.add_task({.pid = 11 + i,
+                          .tgid = 11,
+                          .comm = "waiter",
+                          .blocked_ns = 4'000'000'000,
+                          .sleeps = 4,
+                          .entries = {{.trace = lock,
+                                       .blocked_ns = 4'000'000'000,
+                                       .sleeps = 4,
+                                       .wakers = {{.trace = unlock,
+                                                   .pid = 21 + i,
+                                                   .comm = "holder",
+                                                   .blocked_ns = (4 - i) * 1'000'000'000ULL,
+                                                   .sleeps = 4,
+                                                   .waited_trace = disk,
+                                                   .waited_ns = 2'000'000'000,
+                                                   .tgid = 20}}}}});
+    SampleStacks stacks;
+    SampleUsers users;
+    Reasons reasons;
+    Screen screen({}, stacks, users, reasons);
+    screen.handle(key(U'3'));
+    screen.update(builder.snapshot(), screen.query());
+    screen.handle(key(KeyCode::Enter));
+    Canvas canvas({100, 40}, Charset::Utf8);
+    screen.draw(canvas, "12:34:56");
+    const std::string text = canvas.text();
+    CHECK_THAT(text, has_text("woken by 100.0%  7.00s      8 holder 21 and 1 more of its threads"));
+    CHECK_THAT(text, has_text("whose own last sleep took 2.00s of 4.00s, in"));
+    CHECK_THAT(text, has_text("io_schedule+0x10"));
+}
+
 TEST_CASE("a pane whose lines do not fit scrolls, also sideways") {
     Driver driver({60, 22});
     driver.press(key(U'/'));
