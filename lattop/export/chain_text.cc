@@ -4,7 +4,7 @@
 //
 //	1  db-worker/1 1203 blocked 2.40s, 60.0% of the time, in 120 sleeps, max 180ms: futex
 //	        futex_wait < ... < db::BufferPool::acquire < db::worker_main
-//	     98.2%   2.36s    118  woken by db-worker/2 1204, which had blocked 1.90s of it itself
+//	     98.2%   2.36s    118  woken by db-worker/2 1204, whose own last sleep took 1.90s of it
 //	        try_to_wake_up < ... < db::BufferPool::release < db::worker_main
 //	      1.8%  42.0ms      2  woken by dbserver 1200
 //	2  db-worker/2 1204 blocked ...
@@ -67,7 +67,7 @@ std::string waker_line(const ChainStep& step, const ChainWaker& waker) {
         text += fmt::format(" and {} more of its threads", with_commas(waker.tasks - 1));
     if (waker.waited_ns != 0)
         text +=
-            fmt::format(", which had blocked {} of it itself", format_duration(waker.waited_ns));
+            fmt::format(", whose own last sleep took {} of it", format_duration(waker.waited_ns));
     return text;
 }
 
@@ -94,8 +94,9 @@ std::string end_text(const Chain& chain) {
         case ChainEnd::Hidden: return "It ends at a task that is not yours to see.";
         case ChainEnd::Ran:
             return fmt::format(
-                "It ends at {}: it hardly slept before it woke the other, so it ran or waited for "
-                "a CPU.",
+                "It ends at {}, whose last sleep before was short: it ran, waited for a CPU, or "
+                "slept "
+                "before that one.",
                 waker_text(*waker));
         case ChainEnd::NotShown:
             return fmt::format("{} had slept there, but its figures are not here.",

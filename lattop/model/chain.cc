@@ -13,8 +13,10 @@
 namespace lattop {
 namespace {
 
-/// A waker that slept less than this part of the time ran meanwhile.
+/// A waker whose last sleep was less than this part of the wait waited there no
+/// less, if that place has it asleep this part of all the time: it napped often.
 constexpr std::uint64_t kLeastWaited = 20;
+constexpr std::uint64_t kMostly = 2;
 
 bool same_place(const Waker& a, const Waker& b) {
     return a.kind == b.kind && a.tgid == b.tgid && a.trace == b.trace &&
@@ -52,6 +54,11 @@ FoundWait waited_in(const Snapshot& snapshot, const Waker& waker) {
     return {};
 }
 
+bool mostly_in(const Snapshot& snapshot, const FoundWait& wait) {
+    const std::uint64_t time_ns = snapshot.header.time_ns - snapshot.header.since_ns;
+    return wait.entry != nullptr && wait.entry->blocked_ns >= time_ns / kMostly;
+}
+
 bool mentions(const Snapshot& snapshot, const Task& task, const Entry& entry,
               const UserStacks& names, std::string_view function) {
     const Trace* trace = snapshot.trace_of(entry);
@@ -85,8 +92,9 @@ Chain follow_chain(const Snapshot& snapshot, const Task& task, const Entry& entr
         const ChainWaker& by = step.wakers.front();
         if (by.worst->kind == LT_WAKER_INTERRUPT) return end(ChainEnd::Interrupt);
         if (by.worst->kind != LT_WAKER_TASK) return end(ChainEnd::Hidden);
-        if (by.waited_ns < by.blocked_ns / kLeastWaited ||
-            snapshot.trace_at(by.worst->waited_trace) == nullptr)
+        if (snapshot.trace_at(by.worst->waited_trace) == nullptr) return end(ChainEnd::Ran);
+        const FoundWait next = waited_in(snapshot, *by.worst);
+        if (by.waited_ns < by.blocked_ns / kLeastWaited && !mostly_in(snapshot, next))
             return end(ChainEnd::Ran);
         const auto been = std::ranges::find_if(chain.steps, [&](const ChainStep& before) {
             return before.entry->trace == by.worst->waited_trace &&
@@ -96,9 +104,9 @@ Chain follow_chain(const Snapshot& snapshot, const Task& task, const Entry& entr
             chain.again = static_cast<std::size_t>(been - chain.steps.begin());
             return end(ChainEnd::Again);
         }
-        wait = waited_in(snapshot, *by.worst);
-        if (wait.task == nullptr) return end(ChainEnd::NotShown);
+        if (next.task == nullptr) return end(ChainEnd::NotShown);
         if (chain.steps.size() == kMaxChainSteps) return end(ChainEnd::Deep);
+        wait = next;
     }
 }
 

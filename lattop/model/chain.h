@@ -4,7 +4,9 @@
 // for itself meanwhile, who ended that, and so on. Used by `lattop chain`.
 //
 // Each step is exact by itself: of the time that a task was blocked until
-// somebody woke it, the module counts how much the waker had slept, and where.
+// somebody woke it, the module counts how much the waker's last sleep took, and
+// where that was. A waker that napped many times meanwhile has one nap counted;
+// the chain goes on there all the same if it sleeps there most of the time.
 // From one step to the next it is the sum over all sleeps of the waker there,
 // which others may have waited for as well.
 #pragma once
@@ -25,7 +27,7 @@ struct ChainWaker {
     const Waker* worst = nullptr;  ///< that ended the longest sleeps
     std::uint64_t blocked_ns = 0;
     std::uint64_t sleeps = 0;
-    std::uint64_t waited_ns = 0;  ///< of blocked_ns
+    std::uint64_t waited_ns = 0;  ///< of blocked_ns, in the waker's last sleep before
     std::size_t tasks = 0;
 };
 
@@ -39,7 +41,7 @@ enum class ChainEnd {
     Unwoken,    ///< nobody is known to have ended a sleep there
     Interrupt,  ///< a timer's, a device's, another CPU's
     Hidden,     ///< a task that is not shown
-    Ran,        ///< the waker had hardly slept: it ran, or waited for a CPU
+    Ran,        ///< the waker's last sleep was short: it ran, or waited for a CPU, or slept before
     NotShown,   ///< the waker's own sleeps are not in the snapshot
     Again,      ///< the waker had waited in a place that the chain has been at
     Deep,       ///< at kMaxChainSteps

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "lattop/model/kernel_stack.h"
 
 namespace lattop {
@@ -18,6 +20,16 @@ const UserStack* named_stack(const Trace& trace, const StackId& id, const UserSt
 std::string short_text(const UserFrame& frame) {
     if (!frame.symbol.empty()) return without_parameters(frame.symbol);
     return frame_text(frame);
+}
+
+/// The innermost function whose code a frame is in, which may have been inlined
+/// there. The C++ library's own are not what a program calls its functions.
+std::string innermost_text(const UserFrame& frame) {
+    const auto own = std::ranges::find_if(frame.inlined, [](const InlinedFrame& inlined) {
+        return !inlined.symbol.empty() && !inlined.symbol.starts_with("std::") &&
+               !inlined.symbol.starts_with("__");
+    });
+    return own == frame.inlined.end() ? short_text(frame) : without_parameters(own->symbol);
 }
 
 /// " main.cc:12", "" where not known.
@@ -34,7 +46,7 @@ std::string without_template_arguments(const std::string& name) {
     int depth = 0;
     for (const char c : name) {
         if (c == '>') --depth;
-        if (depth == 0 || (depth == 1 && c == '<')) result += c;
+        if (depth == 0) result += c;
         if (c == '<') ++depth;
     }
     return depth == 0 ? result : name;
@@ -69,7 +81,7 @@ TopFrame top_frame(const Snapshot& snapshot, const Trace& trace, const StackId& 
     const UserStack* stack = named_stack(trace, id, stacks);
     if (stack != nullptr && stack->own != UserStack::kNone) {
         const UserFrame& own = *stack->frames[stack->own];
-        if (!own.symbol.empty()) return {short_text(own), true};
+        if (!own.symbol.empty()) return {innermost_text(own), true};
     }
     const auto kernel = snapshot.kernel_frames(trace);
     if (const auto telling = telling_frame(kernel))

@@ -4,6 +4,7 @@
 #include "lattop/model/kernel_stack.h"
 #include "lattop/model/rows.h"
 #include "tests/unit/support/catch.h"
+#include "tests/unit/support/fakes.h"
 #include "tests/unit/support/sample.h"
 
 namespace lattop::test {
@@ -72,6 +73,7 @@ TEST_CASE("names that are too long lose what tells least") {
     CHECK(fitted_name("ns::Pool<int, 3>::take", 12) == "Pool<>::take");
     CHECK(fitted_name("ns::Pool<int, 3>::take", 5) == "take");
     CHECK(fitted_name("ns::Pool<int, 3>::take", 2) == "take");
+    CHECK(fitted_name("ns::wait<A<B<C>>, D<E>>", 12) == "ns::wait<>");
     CHECK(fitted_name("very_long_plain_name", 5) == "very_long_plain_name");
     CHECK(fitted_name("A::operator<<", 5) == "operator<<");
     CHECK(fitted_name("broken<<name", 5) == "broken<<name");
@@ -102,6 +104,23 @@ TEST_CASE("the top frame is the program's own, else the kernel's, else [other]")
     CHECK(!top_frame(snapshot, find(877), stacks).user);
     CHECK(top_frame(snapshot, snapshot.tasks[0], snapshot.entries[2], stacks).text == "[other]");
     CHECK(top_frame(snapshot, find(0), stacks).text.empty());
+}
+
+TEST_CASE("the top frame is what was inlined there, unless that is the C++ library's") {
+    SnapshotBuilder builder;
+    const auto trace = builder.add_trace({.user = {0x10}});
+    builder.add_task({.entries = {{.trace = trace}}});
+    const Snapshot snapshot = builder.snapshot();
+    const auto top = [&](std::vector<InlinedFrame> inlined) {
+        const OneStack stacks(UserFrame{"work(int)", 0x12, "prog", "/prog", "", 0, inlined},
+                              std::nullopt, 0);
+        return top_frame(snapshot, snapshot.tasks[0], snapshot.entries[0], stacks).text;
+    };
+    CHECK(top({}) == "work");
+    CHECK(top({{"take(int)", "p.cc", 7}}) == "take");
+    CHECK(top({{"take(int)", "p.cc", 7}, {"serve()", "p.cc", 9}}) == "take");
+    CHECK(top({{"std::mutex::lock()", "mutex", 7}}) == "work");
+    CHECK(top({{"__gthread_mutex_lock", "gthr.h", 3}, {"take(int)", "p.cc", 7}}) == "take");
 }
 
 TEST_CASE("why a trace is not whole is said") {

@@ -111,9 +111,11 @@ private:
 /// Has the names of one stack, or gives one for all.
 class OneStack final : public UserStacks {
 public:
-    explicit OneStack(const UserFrame& frame, std::optional<StackId> only = std::nullopt)
+    explicit OneStack(const UserFrame& frame, std::optional<StackId> only = std::nullopt,
+                      std::size_t own = UserStack::kNone)
         : only_(only) {
         stack_.frames = {std::make_shared<const UserFrame>(frame)};
+        stack_.own = own;
     }
     void want(const Snapshot& /*snapshot*/) override {}
     bool collect() override { return false; }
