@@ -18,7 +18,6 @@
 #include "lattop/export/wrapped_stack.h"
 #include "lattop/model/frames.h"
 #include "lattop/model/kernel_stack.h"
-#include "lattop/model/wakers.h"
 
 namespace lattop {
 namespace {
@@ -56,15 +55,13 @@ std::string step_text(const Snapshot& snapshot, const ChainStep& step, const Use
                        reason.idle ? " (waiting for work)" : "");
 }
 
-std::string waker_line(const ChainStep& step, const ChainWaker& waker) {
+std::string waker_line(const ChainStep& step, const WakerSum& waker) {
     std::uint64_t all_ns = 0;
-    for (const ChainWaker& each : step.wakers)
+    for (const WakerSum& each : step.wakers)
         all_ns += each.blocked_ns;
     std::string text = fmt::format(
         "   {:>6}% {:>7} {:>6}  woken by {}", format_percent(share(waker.blocked_ns, all_ns)),
-        format_duration(waker.blocked_ns), format_count(waker.sleeps), waker_text(*waker.worst));
-    if (waker.tasks > 1)
-        text += fmt::format(" and {} more of its threads", with_commas(waker.tasks - 1));
+        format_duration(waker.blocked_ns), format_count(waker.sleeps), waker_text(waker));
     if (waker.waited_ns != 0)
         text +=
             fmt::format(", whose own last sleep took {} of it", format_duration(waker.waited_ns));
@@ -123,7 +120,7 @@ std::string chain_text(const Snapshot& snapshot, const Chain& chain, const UserS
                             user_frame_texts(snapshot, *step.task, *step.entry, names), charset);
         const std::size_t shown = std::min(step.wakers.size(), kWakersShown);
         for (std::size_t j = 0; j < shown; ++j) {
-            const ChainWaker& waker = step.wakers[j];
+            const WakerSum& waker = step.wakers[j];
             text += printable(waker_line(step, waker), charset) + "\n";
             if (j == 0)
                 text += waker_stack(snapshot, *waker.worst, waker.worst->trace, names, charset);

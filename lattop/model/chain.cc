@@ -4,7 +4,6 @@
 #include "lattop/model/chain.h"
 
 #include <algorithm>
-#include <functional>
 #include <string_view>
 
 #include "lattop/model/frames.h"
@@ -17,30 +16,6 @@ namespace {
 /// less, if that place has it asleep this part of all the time: it napped often.
 constexpr std::uint64_t kLeastWaited = 20;
 constexpr std::uint64_t kMostly = 2;
-
-bool same_place(const Waker& a, const Waker& b) {
-    return a.kind == b.kind && a.tgid == b.tgid && a.trace == b.trace &&
-           a.waited_trace == b.waited_trace;
-}
-
-std::vector<ChainWaker> merge(std::span<const Waker> wakers) {
-    std::vector<ChainWaker> merged;
-    for (const Waker& waker : wakers) {
-        auto found = std::ranges::find_if(
-            merged, [&](const ChainWaker& known) { return same_place(*known.worst, waker); });
-        if (found == merged.end()) {
-            merged.emplace_back().worst = &waker;
-            found = merged.end() - 1;
-        }
-        if (waker.blocked_ns > found->worst->blocked_ns) found->worst = &waker;
-        found->blocked_ns += waker.blocked_ns;
-        found->sleeps += waker.sleeps;
-        found->waited_ns += waker.waited_ns;
-        ++found->tasks;
-    }
-    std::ranges::stable_sort(merged, std::greater{}, &ChainWaker::blocked_ns);
-    return merged;
-}
 
 /// Where the waker had waited; nothing where that is not in the snapshot.
 FoundWait waited_in(const Snapshot& snapshot, const Waker& waker) {
@@ -82,14 +57,16 @@ Chain follow_chain(const Snapshot& snapshot, const Task& task, const Entry& entr
     Chain chain;
     FoundWait wait{&task, &entry};
     while (true) {
-        chain.steps.push_back({wait.task, wait.entry, merge(snapshot.wakers_of(*wait.entry))});
+        chain.steps.push_back(
+            {wait.task, wait.entry,
+             sum_wakers(by_blocked(snapshot.wakers_of(*wait.entry)), Waits::Apart)});
         const ChainStep& step = chain.steps.back();
         const auto end = [&](ChainEnd how) {
             chain.end = how;
             return chain;
         };
         if (step.wakers.empty()) return end(ChainEnd::Unwoken);
-        const ChainWaker& by = step.wakers.front();
+        const WakerSum& by = step.wakers.front();
         if (by.worst->kind == LT_WAKER_INTERRUPT) return end(ChainEnd::Interrupt);
         if (by.worst->kind != LT_WAKER_TASK) return end(ChainEnd::Hidden);
         if (snapshot.trace_at(by.worst->waited_trace) == nullptr) return end(ChainEnd::Ran);

@@ -17,24 +17,16 @@
 #include <vector>
 
 #include "lattop/model/user_stacks.h"
+#include "lattop/model/wakers.h"
 #include "lattop/reasons/reasons.h"
 #include "lattop/source/snapshot.h"
 
 namespace lattop {
 
-/// Threads of one process that woke from one place, and had waited in one, are one.
-struct ChainWaker {
-    const Waker* worst = nullptr;  ///< that ended the longest sleeps
-    std::uint64_t blocked_ns = 0;
-    std::uint64_t sleeps = 0;
-    std::uint64_t waited_ns = 0;  ///< of blocked_ns, in the waker's last sleep before
-    std::size_t tasks = 0;
-};
-
 struct ChainStep {
     const Task* task = nullptr;
     const Entry* entry = nullptr;
-    std::vector<ChainWaker> wakers;  ///< most blocked time first: the chain goes on there
+    std::vector<WakerSum> wakers;  ///< most blocked time first: the chain goes on there
 };
 
 enum class ChainEnd {

@@ -42,13 +42,14 @@ std::vector<const Waker*> by_blocked(std::span<const Waker> wakers) {
     return sorted;
 }
 
-std::vector<WakerSum> sum_wakers(std::span<const Waker* const> wakers) {
+std::vector<WakerSum> sum_wakers(std::span<const Waker* const> wakers, Waits waits) {
     std::vector<WakerSum> sums;
     std::vector<std::vector<std::uint32_t>> pids;  // of each
     for (const Waker* waker : wakers) {
         auto found = std::ranges::find_if(sums, [&](const WakerSum& sum) {
             return sum.worst->kind == waker->kind && sum.worst->tgid == waker->tgid &&
-                   sum.worst->trace == waker->trace;
+                   sum.worst->trace == waker->trace &&
+                   (waits == Waits::Together || sum.worst->waited_trace == waker->waited_trace);
         });
         if (found == sums.end()) {
             sums.emplace_back().worst = waker;

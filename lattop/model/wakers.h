@@ -34,8 +34,11 @@ struct WakerSum {
     std::size_t tasks = 0;
 };
 
+/// Whether those that had slept in different places before are one.
+enum class Waits { Together, Apart };
+
 /// Most blocked time first. Points into the wakers.
-std::vector<WakerSum> sum_wakers(std::span<const Waker* const> wakers);
+std::vector<WakerSum> sum_wakers(std::span<const Waker* const> wakers, Waits waits);
 
 /// "worker 4711", "worker 4711 and 3 more of its threads"
 std::string waker_text(const WakerSum& sum);

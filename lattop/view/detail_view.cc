@@ -108,7 +108,7 @@ void append_frames(std::vector<Line>& lines, std::string_view label,
 /// did that ended the longest, and what it had waited in.
 void append_wakers(std::vector<Line>& lines, const Snapshot& snapshot, const StackSum& stack,
                    const UserStacks& stacks) {
-    const auto sums = sum_wakers(stack.wakers);
+    const auto sums = sum_wakers(stack.wakers, Waits::Together);
     std::uint64_t all_ns = 0;
     for (const WakerSum& sum : sums)
         all_ns += sum.blocked_ns;

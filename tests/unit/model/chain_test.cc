@@ -93,7 +93,7 @@ TEST_CASE("threads of a process that wake from one place, having waited in one, 
     const Snapshot snapshot = server.builder.snapshot();
     const Chain chain = chain_of(snapshot);
     REQUIRE(chain.steps[0].wakers.size() == 2);
-    const ChainWaker& merged = chain.steps[0].wakers[0];
+    const WakerSum& merged = chain.steps[0].wakers[0];
     CHECK(merged.tasks == 2);
     CHECK(merged.worst->pid == 14);
     CHECK(merged.blocked_ns == 9 * kSecond);
@@ -175,7 +175,7 @@ TEST_CASE("a chain as text") {
     CHECK(text ==
           "1  waiter 11 blocked 5.00s, 50.0% of the time, in 50 sleeps, max 0: futex\n"
           "        futex_wait < do_futex\n"
-          "    100.0%   4.00s     40  woken by holder 12, which had blocked 3.00s of it itself\n"
+          "    100.0%   4.00s     40  woken by holder 12, whose own last sleep took 3.00s of it\n"
           "        wake_up_q < futex_wake\n"
           "      0.0%     9ns      1  woken by an interrupt\n"
           "2  holder 12 blocked 6.00s, 60.0% of the time, in 100 sleeps, max 0: journal\n"
