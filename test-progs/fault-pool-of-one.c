@@ -3,13 +3,15 @@
  * A service with one fault: its pool of database connections was left at the
  * default size, which is one. Runs until it is killed. fault-pool-of-one
  *
- * Eight workers answer requests, each with a query that takes the database 3 ms.
- * The database would answer all at once; seven of eight wait for the one
- * connection. docs/walkthroughs.md finds it.
+ * Eight workers answer requests, each with a query that takes the database, a
+ * process of its own, 3 ms. It would answer all at once; seven of eight wait for
+ * the one connection. docs/walkthroughs.md finds it.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -66,34 +68,36 @@ static void *answer_requests(void *unused)
 }
 
 /* At the other end of one connection */
-static void *database(void *argument)
+static int database(int connection)
 {
     const struct timespec work = {.tv_nsec = 3000000};
-    int connection = *(int *)argument;
     char text;
 
-    pthread_setname_np(pthread_self(), "database");
+    prctl(PR_SET_NAME, "database");
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     while (recv(connection, &text, 1, 0) == 1) {
         nanosleep(&work, NULL);
         if (send(connection, &text, 1, 0) != 1)
             break;
     }
-    return NULL;
+    return 0;
 }
 
 int main(void)
 {
-    static int ends[POOL_SIZE][2];
-    pthread_t thread;
+    pthread_t worker;
+    int ends[2];
 
     for (int i = 0; i < POOL_SIZE; i++) {
-        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends[i]) != 0 ||
-            pthread_create(&thread, NULL, database, &ends[i][1]) != 0)
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
             return 1;
-        pool.idle[pool.n_idle++] = ends[i][0];
+        if (fork() == 0)
+            return database(ends[1]);
+        close(ends[1]);
+        pool.idle[pool.n_idle++] = ends[0];
     }
     for (int i = 1; i < WORKERS; i++)
-        if (pthread_create(&thread, NULL, answer_requests, NULL) != 0)
+        if (pthread_create(&worker, NULL, answer_requests, NULL) != 0)
             return 1;
     answer_requests(NULL);
     return 0;
