@@ -10,8 +10,9 @@ import sys
 
 IN_A_ROW = 5
 MUST = {"pread64": (1, 64), "ppoll": (1, 1), "write": (1, 1)}
-# The query is handed over by ioctl. Curses looks for a key (read: EAGAIN). Threads that wait do so by these.
-MAY = {"ioctl", "read", "clock_gettime", "getrusage", "futex", "poll", "brk", "mmap", "munmap", "madvise", "restart_syscall"}
+# The query is handed over by ioctl. Curses looks for a key (read: EAGAIN), and sets SIGTSTP aside while it draws. Threads that wait
+# do so by these.
+MAY = {"ioctl", "read", "rt_sigaction", "clock_gettime", "getrusage", "futex", "poll", "brk", "mmap", "munmap", "madvise", "restart_syscall"}
 CALL = re.compile(r"^(\d+) +(?:<\.\.\. )?(\w+)[( ]")
 
 
