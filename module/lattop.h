@@ -299,8 +299,9 @@ struct lt {
 	struct delayed_work upkeep;
 
 	/*
-	 * Readers and the worker, one at a time. Records, entries and traces
-	 * are freed only under it, so pointers to them stay good under it.
+	 * Readers and the worker, one at a time. Records, entries, and traces
+	 * that these or listed wakers name are freed only under it, so pointers
+	 * to them stay good under it.
 	 */
 	struct mutex mutex;
 	struct rb_root lat_awake;	/* by blocked_ns */

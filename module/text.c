@@ -143,17 +143,46 @@ static const struct lt_trace_rec *trace_at(const struct lt_snapshot *s, u32 inde
 	return (const struct lt_trace_rec *)s->section[LT_SEC_TRACES].data + index;
 }
 
-/* Of those who ended sleeps of e, the one with the longest sleeps in all. */
-static const struct lt_waker_rec *main_waker(const struct lt_snapshot *s, const struct lt_entry_rec *e)
+static bool same_waker(const struct lt_waker_rec *a, const struct lt_waker_rec *b)
+{
+	return a->kind == b->kind && a->pid == b->pid && a->start_ns == b->start_ns &&
+	       a->exec_id == b->exec_id && a->trace == b->trace;
+}
+
+/* What w[i] and those behind it that differ only in what they had waited in amount to. */
+static struct lt_waker_rec sum_from(const struct lt_waker_rec *w, u32 i, u32 n)
+{
+	struct lt_waker_rec sum = w[i];
+
+	for (i++; i < n; i++) {
+		if (!same_waker(&sum, &w[i]))
+			continue;
+		sum.blocked_ns += w[i].blocked_ns;
+		sum.max_ns = max(sum.max_ns, w[i].max_ns);
+		sum.sleeps += w[i].sleeps;
+		sum.waited_ns += w[i].waited_ns;
+	}
+	return sum;
+}
+
+/* Of those who ended sleeps of e, the one with the longest sleeps in all. How many there are. */
+static u32 main_waker(const struct lt_snapshot *s, const struct lt_entry_rec *e,
+		      struct lt_waker_rec *found)
 {
 	const struct lt_waker_rec *w = (const struct lt_waker_rec *)s->wakers.data + e->first_waker;
-	const struct lt_waker_rec *found = NULL;
-	u32 i;
+	struct lt_waker_rec sum;
+	u32 i, j, n = 0;
 
-	for (i = 0; i < e->n_wakers; i++)
-		if (!found || w[i].blocked_ns > found->blocked_ns)
-			found = &w[i];
-	return found;
+	for (i = 0; i < e->n_wakers; i++) {
+		for (j = 0; j < i && !same_waker(&w[j], &w[i]); j++)
+			;
+		if (j < i)
+			continue;
+		sum = sum_from(w, i, e->n_wakers);
+		if (!n++ || sum.blocked_ns > found->blocked_ns)
+			*found = sum;
+	}
+	return n;
 }
 
 static void waker(const struct lt_viewer *v, const struct lt_snapshot *s,
@@ -164,23 +193,24 @@ static void waker(const struct lt_viewer *v, const struct lt_snapshot *s,
 		[LT_WAKER_INTERRUPT] = "interrupt",
 		[LT_WAKER_HIDDEN] = "hidden",
 	};
-	const struct lt_waker_rec *w = main_waker(s, e);
 	const struct lt_trace_rec *tr;
 	struct whose who = {};
+	struct lt_waker_rec w;
+	u32 n = main_waker(s, e, &w);
 
-	if (!w)
+	if (!n)
 		return;
 	lt_buffer_printf(out, "\twoken by=%s wakers=%u blocked_ns=%llu max_ns=%llu sleeps=%llu waited_ns=%llu pid=%u tgid=%u comm=",
-			 kinds[w->kind], e->n_wakers, w->blocked_ns, w->max_ns, w->sleeps, w->waited_ns,
-			 w->pid, w->tgid);
-	lt_buffer_escaped(out, w->comm, sizeof(w->comm));
+			 kinds[w.kind], n, w.blocked_ns, w.max_ns, w.sleeps, w.waited_ns,
+			 w.pid, w.tgid);
+	lt_buffer_escaped(out, w.comm, sizeof(w.comm));
 	lt_buffer_printf(out, "\n");
-	tr = trace_at(s, w->trace);
+	tr = trace_at(s, w.trace);
 	if (!tr)
 		return;
 	/* by its number in the first pid namespace, which others are not shown */
 	if (v->all)
-		who = (struct whose) { .pid = w->pid, .start_ns = w->start_ns, .exec_id = w->exec_id };
+		who = (struct whose) { .pid = w.pid, .start_ns = w.start_ns, .exec_id = w.exec_id };
 	kernel_frames(s, tr, "wk", out);
 	user_frames(v, s, &who, tr, "wu", page, out);
 }

@@ -63,8 +63,9 @@ static void last_nap(struct lt *lt, struct nap *nap)
 	nap->trace = NULL;
 	raw_spin_lock(&shard->lock);
 	t = lt_task_find(shard, current->pid, current->start_boottime);
-	if (t && !t->asleep && t->woke_ns && t->entry && t->entry->trace &&
-	    t->entry->exec_id == (u32)current->self_exec_id) {
+	/* not where the end of its last sleep was not seen: then woke_ns is an earlier one's */
+	if (t && !t->asleep && t->woke_ns && t->woke_ns >= t->asleep_since_ns && t->entry &&
+	    t->entry->trace && t->entry->exec_id == (u32)current->self_exec_id) {
 		nap->trace = t->entry->trace;
 		nap->from_ns = t->asleep_since_ns;
 		nap->to_ns = t->woke_ns;
@@ -124,17 +125,17 @@ void lt_waker_forget(struct lt *lt, struct lt_task *t)
 
 static bool same(const struct lt_waker *a, const struct lt_waker *b)
 {
-	return a->trace == b->trace && a->waited == b->waited && a->pid == b->pid && a->start_ns == b->start_ns &&
+	return a->trace == b->trace && a->pid == b->pid && a->start_ns == b->start_ns &&
 	       a->exec_id == b->exec_id && a->kind == b->kind;
 }
 
-/* The one like w on e's list, taken off it; or NULL. */
-static struct lt_waker *take_same(struct lt_entry *e, const struct lt_waker *w)
+/* The one like w on e's list, taken off it; or NULL. same_wait: that had waited in the same trace. */
+static struct lt_waker *take_same(struct lt_entry *e, const struct lt_waker *w, bool same_wait)
 {
 	struct lt_waker **link, *found;
 
 	for (link = &e->wakers; (found = *link); link = &found->next) {
-		if (!same(found, w))
+		if (!same(found, w) || (same_wait && found->waited != w->waited))
 			continue;
 		*link = found->next;
 		return found;
@@ -164,17 +165,21 @@ static bool room(const struct lt *lt)
 	return atomic_read(&lt->waker_pool.in_use) <= max - max / 8;
 }
 
-/* w's figures join the list, or are counted as lost. */
+/* w's figures join the list, or are counted as lost. A waker that is known is counted on where there is no room. */
 static void join(struct lt *lt, struct lt_task *t, struct lt_entry *e, struct lt_waker *w)
 {
-	struct lt_waker *found = e->trace ? take_same(e, w) : NULL;
+	bool fits = e->nr_wakers < LT_WAKERS_PER_ENTRY && t->nr_wakers < LT_WAKERS_PER_TASK && room(lt);
+	struct lt_waker *found = e->trace ? take_same(e, w, true) : NULL;
 
+	if (!found && e->trace && !fits) {
+		found = take_same(e, w, false);
+		w->waited_ns = 0;	/* in a trace that found has not */
+	}
 	if (found) {
 		add(found, w);
 		put(e, found);
 		drop(lt, w);
-	} else if (e->trace && e->nr_wakers < LT_WAKERS_PER_ENTRY &&
-		   t->nr_wakers < LT_WAKERS_PER_TASK && room(lt)) {
+	} else if (e->trace && fits) {
 		put(e, w);
 		e->nr_wakers++;
 		t->nr_wakers++;

@@ -22,12 +22,27 @@ std::string short_text(const UserFrame& frame) {
     return frame_text(frame);
 }
 
+/// "std::__invoke<F>(F&&)" of "void std::__invoke<F>(F&&)": function templates
+/// are written with what they return.
+std::string_view without_return_type(std::string_view name) {
+    int depth = 0;
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        if (name[i] == '<' || name[i] == '(') ++depth;
+        if (name[i] == '>' || name[i] == ')') --depth;
+        const bool parameters = name[i] == '(' && depth == 1 && i != begin;
+        if (parameters || name.substr(i).starts_with("operator")) break;
+        if (name[i] == ' ' && depth == 0) begin = i + 1;
+    }
+    return name.substr(begin);
+}
+
 /// The innermost function whose code a frame is in, which may have been inlined
 /// there. The C++ library's own are not what a program calls its functions.
 std::string innermost_text(const UserFrame& frame) {
     const auto own = std::ranges::find_if(frame.inlined, [](const InlinedFrame& inlined) {
-        return !inlined.symbol.empty() && !inlined.symbol.starts_with("std::") &&
-               !inlined.symbol.starts_with("__");
+        const std::string_view name = without_return_type(inlined.symbol);
+        return !name.empty() && !name.starts_with("std::") && !name.starts_with("__");
     });
     return own == frame.inlined.end() ? short_text(frame) : without_parameters(own->symbol);
 }

@@ -8,6 +8,8 @@
 #include <span>
 #include <utility>
 
+#include "lattop/model/wakers.h"
+
 namespace lattop {
 namespace {
 
@@ -20,12 +22,6 @@ void add(TaskDelta& to, const Task& task) {
     to.sleeps += task.sleeps;
     to.runq_ns += task.runq_ns;
     to.runs += task.runs;
-}
-
-/// The same one, as far as a reader can tell. Their traces are of one store.
-bool alike(const Waker& a, const Waker& b) {
-    return a.kind == b.kind && id_of(a) == id_of(b) && a.exec_id == b.exec_id &&
-           a.trace == b.trace && a.waited_trace == b.waited_trace;
 }
 
 void add(Waker& to, const Waker& waker) {
@@ -61,7 +57,7 @@ void Period::forget_figures() {
             entry.last.blocked_ns = entry.last.sleeps = 0;
             entry.last.hist = {};
             entry.first_max_ns = 0;
-            for (WakerSum& waker : entry.wakers)
+            for (KnownWaker& waker : entry.wakers)
                 waker.last.blocked_ns = waker.last.sleeps = waker.last.waited_ns = 0;
         }
     }
@@ -104,31 +100,42 @@ TraceIndex Period::keep(const Snapshot& snapshot, TraceIndex trace) {
 
 void Period::add_wakers(const Snapshot& snapshot, const Entry& entry, EntrySum& of, bool first) {
     std::vector<Waker> now;
+    std::unordered_map<WakerId, std::size_t, HashWakerId> places;
     for (Waker waker : snapshot.wakers_of(entry)) {
         waker.trace = keep(snapshot, waker.trace);
         waker.waited_trace = keep(snapshot, waker.waited_trace);
-        const auto same =
-            std::ranges::find_if(now, [&](const Waker& w) { return alike(w, waker); });
-        if (same == now.end())
+        const auto [same, added] = places.try_emplace(waker_id(waker), now.size());
+        if (added)
             now.push_back(std::move(waker));
         else
-            lattop::add(*same, waker);
+            lattop::add(now[same->second], waker);
+    }
+    // Who is not named any more, having exec'd or gone for good, stands among the hidden ones.
+    Waker gone;
+    std::unordered_map<WakerId, std::size_t, HashWakerId> known;
+    for (KnownWaker& waker : of.wakers) {
+        const WakerId id = waker_id(waker.sum);
+        known.try_emplace(id, known.size());
+        if (places.contains(id)) continue;
+        lattop::add(gone, waker.last);
+        waker.last.blocked_ns = waker.last.sleeps = waker.last.waited_ns = 0;
     }
     for (Waker& waker : now) {
-        auto found = std::ranges::find_if(
-            of.wakers, [&](const WakerSum& known) { return alike(known.sum, waker); });
-        if (found == of.wakers.end()) {
-            WakerSum fresh;
-            fresh.sum = waker;
-            fresh.sum.blocked_ns = fresh.sum.sleeps = fresh.sum.max_ns = fresh.sum.waited_ns = 0;
-            if (first) fresh.last = waker;
-            of.wakers.push_back(std::move(fresh));
-            found = of.wakers.end() - 1;
+        const auto [place, added] = known.try_emplace(waker_id(waker), of.wakers.size());
+        if (added) {
+            Waker& sum = of.wakers.emplace_back().sum;
+            sum = waker;
+            sum.blocked_ns = sum.sleeps = sum.max_ns = sum.waited_ns = 0;
+            if (first) of.wakers.back().last = waker;
         }
-        found->sum.blocked_ns += grown(waker.blocked_ns, found->last.blocked_ns);
-        found->sum.sleeps += grown(waker.sleeps, found->last.sleeps);
-        found->sum.waited_ns += grown(waker.waited_ns, found->last.waited_ns);
-        found->last = std::move(waker);
+        KnownWaker& its = of.wakers[place->second];
+        if (waker.kind == LT_WAKER_HIDDEN) lattop::add(its.last, gone);
+        its.sum.blocked_ns += grown(waker.blocked_ns, its.last.blocked_ns);
+        its.sum.sleeps += grown(waker.sleeps, its.last.sleeps);
+        // What a hidden one had waited is not told
+        if (waker.kind != LT_WAKER_HIDDEN)
+            its.sum.waited_ns += grown(waker.waited_ns, its.last.waited_ns);
+        its.last = std::move(waker);
     }
 }
 
@@ -250,7 +257,7 @@ Snapshot Period::snapshot() const {
             if (gone) sum.ongoing_ns = sum.flags = 0;
             task.max_ns = std::max(task.max_ns, sum.max_ns);
             sum.first_waker = static_cast<std::uint32_t>(result.wakers.size());
-            for (const WakerSum& waker : entry.wakers) {
+            for (const KnownWaker& waker : entry.wakers) {
                 if (waker.sum.sleeps == 0) continue;
                 Waker& shown = result.wakers.emplace_back(waker.sum);
                 // The longest is known for the whole life only: never too low

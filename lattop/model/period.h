@@ -39,7 +39,7 @@ public:
     [[nodiscard]] Snapshot snapshot() const;
 
 private:
-    struct WakerSum {
+    struct KnownWaker {
         Waker last;  ///< as the module counts it; those that a reader cannot tell apart as one
         Waker sum;   ///< in the period; traces are the store's
     };
@@ -51,7 +51,7 @@ private:
         std::uint64_t round = 0;     ///< that showed it last
         std::uint64_t grown_ns = 0;  ///< in this round
         std::uint64_t shrunk_ns = 0, shrunk_sleeps = 0;
-        std::vector<WakerSum> wakers;
+        std::vector<KnownWaker> wakers;
     };
     struct TaskSum {
         Task last;

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "lattop/model/format.h"
 
@@ -42,27 +44,40 @@ std::vector<const Waker*> by_blocked(std::span<const Waker> wakers) {
     return sorted;
 }
 
+std::size_t HashWakerId::operator()(const WakerId& id) const {
+    constexpr std::size_t kMixer = 0x9e3779b97f4a7c15;
+    std::size_t hash = 0;
+    for (const std::uint64_t part :
+         {std::uint64_t{id.kind}, std::uint64_t{id.pid}, std::uint64_t{id.tgid}, id.start_ns,
+          std::uint64_t{id.exec_id}, std::uint64_t{id.trace}, std::uint64_t{id.waited_trace}})
+        hash = (hash ^ part) * kMixer;
+    return hash ^ hash >> 32;
+}
+
+WakerId waker_id(const Waker& waker) {
+    return {waker.kind,    waker.pid,   waker.tgid,        waker.start_ns,
+            waker.exec_id, waker.trace, waker.waited_trace};
+}
+
 std::vector<WakerSum> sum_wakers(std::span<const Waker* const> wakers, Waits waits) {
     std::vector<WakerSum> sums;
-    std::vector<std::vector<std::uint32_t>> pids;  // of each
+    std::unordered_map<WakerId, std::size_t, HashWakerId> places;
+    std::vector<std::unordered_set<std::uint32_t>> pids;  // of each sum
     for (const Waker* waker : wakers) {
-        auto found = std::ranges::find_if(sums, [&](const WakerSum& sum) {
-            return sum.worst->kind == waker->kind && sum.worst->tgid == waker->tgid &&
-                   sum.worst->trace == waker->trace &&
-                   (waits == Waits::Together || sum.worst->waited_trace == waker->waited_trace);
-        });
-        if (found == sums.end()) {
+        WakerId place{.kind = waker->kind, .tgid = waker->tgid, .trace = waker->trace};
+        if (waits == Waits::Apart) place.waited_trace = waker->waited_trace;
+        const auto [found, added] = places.try_emplace(place, sums.size());
+        if (added) {
             sums.emplace_back().worst = waker;
-            found = sums.end() - 1;
             pids.emplace_back();
         }
-        if (waker->blocked_ns > found->worst->blocked_ns) found->worst = waker;
-        found->blocked_ns += waker->blocked_ns;
-        found->sleeps += waker->sleeps;
-        found->waited_ns += waker->waited_ns;
-        auto& own = pids[static_cast<std::size_t>(found - sums.begin())];
-        if (std::ranges::find(own, waker->pid) == own.end()) own.push_back(waker->pid);
-        found->tasks = own.size();
+        WakerSum& sum = sums[found->second];
+        if (waker->blocked_ns > sum.worst->blocked_ns) sum.worst = waker;
+        sum.blocked_ns += waker->blocked_ns;
+        sum.sleeps += waker->sleeps;
+        sum.waited_ns += waker->waited_ns;
+        pids[found->second].insert(waker->pid);
+        sum.tasks = pids[found->second].size();
     }
     std::ranges::stable_sort(sums, std::greater{}, &WakerSum::blocked_ns);
     return sums;

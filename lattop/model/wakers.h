@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Who ended sleeps, in words. Used by the detail pane and the JSON document.
+// Who ended sleeps, in words and added up. Used by the detail pane, the JSON
+// document, periods and chains.
 #pragma once
 
 #include <cstddef>
@@ -24,6 +25,25 @@ std::string waker_text(const Waker& waker);
 
 /// The one that ended the longest sleeps first.
 std::vector<const Waker*> by_blocked(std::span<const Waker> wakers);
+
+/// What tells wakers of one entry apart, as far as a reader can.
+struct WakerId {
+    std::uint32_t kind = LT_WAKER_TASK;
+    std::uint32_t pid = 0;
+    std::uint32_t tgid = 0;
+    std::uint64_t start_ns = 0;
+    std::uint32_t exec_id = 0;
+    TraceIndex trace = kOtherTrace;
+    TraceIndex waited_trace = kOtherTrace;
+
+    bool operator==(const WakerId&) const = default;
+};
+
+struct HashWakerId {
+    std::size_t operator()(const WakerId& id) const;
+};
+
+WakerId waker_id(const Waker& waker);
 
 /// Threads of one process that woke from one place.
 struct WakerSum {

@@ -183,6 +183,7 @@ std::vector<Entry> decode_entries(RecordCursor<lt_entry_rec> cursor, std::size_t
                                   std::size_t n_wakers) {
     std::vector<Entry> entries;
     entries.reserve(cursor.count());
+    std::uint64_t wakers_before = 0;
     while (!cursor.done()) {
         const auto raw = cursor.next();
         check_trace(cursor, raw.trace, n_traces);
@@ -190,6 +191,11 @@ std::vector<Entry> decode_entries(RecordCursor<lt_entry_rec> cursor, std::size_t
         if (wakers_end > n_wakers)
             throw FormatError(
                 fmt::format("{}: wakers up to {} of {}", cursor.where(), wakers_end, n_wakers));
+        // Each waker is of one entry, so that all of them together are as many as the bytes hold
+        if (raw.n_wakers != 0 && raw.first_waker < wakers_before)
+            throw FormatError(fmt::format("{}: wakers from {} on, another entry has those up to {}",
+                                          cursor.where(), raw.first_waker, wakers_before));
+        if (raw.n_wakers != 0) wakers_before = wakers_end;
         Entry& entry = entries.emplace_back();
         entry.trace = raw.trace;
         entry.flags = raw.flags;

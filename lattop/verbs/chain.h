@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// `lattop chain FILE|live [PID]`: what a wait waited for, waker by waker.
+// `lattop chain FILE|live`: what a wait waited for, waker by waker.
 #pragma once
 
 #include "lattop/verbs/arguments.h"

@@ -120,6 +120,9 @@ TEST_CASE("the top frame is what was inlined there, unless that is the C++ libra
     CHECK(top({{"take(int)", "p.cc", 7}}) == "take");
     CHECK(top({{"take(int)", "p.cc", 7}, {"serve()", "p.cc", 9}}) == "take");
     CHECK(top({{"std::mutex::lock()", "mutex", 7}}) == "work");
+    CHECK(top({{"void std::__invoke<void (*)(int)>(void (*)(int))", "invoke.h", 7}}) == "work");
+    CHECK(top({{"(anonymous namespace)::take(int)", "p.cc", 7}}) == "(anonymous namespace)::take");
+    CHECK(top({{"ns::operator new(unsigned long)", "p.cc", 7}}) == "ns::operator new");
     CHECK(top({{"__gthread_mutex_lock", "gthr.h", 3}, {"take(int)", "p.cc", 7}}) == "take");
 }
 

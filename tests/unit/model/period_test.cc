@@ -288,6 +288,21 @@ TEST_CASE("wakers count from the first snapshot on, over a reset, and by what th
     CHECK(wakers[2].pid == 4);
 }
 
+TEST_CASE("a waker that becomes hidden is not counted twice") {
+    Period period;
+    period.add(woken({{.pid = 3, .blocked_ns = 9, .sleeps = 2},
+                      {.kind = LT_WAKER_HIDDEN, .blocked_ns = 4, .sleeps = 1}}));
+    period.add(woken({{.pid = 3, .blocked_ns = 19, .sleeps = 3},
+                      {.kind = LT_WAKER_HIDDEN, .blocked_ns = 5, .sleeps = 2}}));
+    period.add(woken({{.kind = LT_WAKER_HIDDEN, .blocked_ns = 26, .sleeps = 6}}));
+    const Snapshot sum = period.snapshot();
+    REQUIRE(sum.wakers.size() == 2);
+    CHECK(sum.wakers[0].blocked_ns == 10);
+    CHECK(sum.wakers[1].kind == LT_WAKER_HIDDEN);
+    CHECK(sum.wakers[1].blocked_ns == 3);  // 1, then 2 of what it was with the other
+    CHECK(sum.wakers[1].sleeps == 2);
+}
+
 TEST_CASE("wakers that a reader cannot tell apart are one") {
     Period period;
     period.add(woken({{.kind = LT_WAKER_HIDDEN, .blocked_ns = 9, .sleeps = 2},

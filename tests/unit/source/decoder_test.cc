@@ -268,6 +268,16 @@ TEST_CASE("wakers that are not there, or have no trace, are refused") {
     bytes = good;
     edit(bytes, [](lt_header& header) { header.wakers.count = 1000; });
     CHECK_THROWS_WITH(decode(bytes), has_text("wakers: 1000 records"));
+
+    SnapshotBuilder two;
+    const EntrySpec woken{.trace = two.add_trace({.id = 7}), .wakers = {{.pid = 2}}};
+    two.add_task({.pid = 1, .entries = {woken}});
+    two.add_task({.pid = 2, .entries = {woken}});
+    bytes = two.bytes();
+    CHECK_NOTHROW(decode(bytes));
+    poke(bytes, record_at(bytes, LT_SEC_ENTRIES, 1) + offsetof(lt_entry_rec, first_waker),
+         __u32{0});
+    CHECK_THROWS_WITH(decode(bytes), has_text("entries[1]: wakers from 0 on, another entry has"));
 }
 
 }  // namespace lattop::test
