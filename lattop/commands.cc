@@ -38,14 +38,12 @@ int daemon_command(Arguments& arguments) {
 }
 
 int stack_command(Arguments& arguments) {
-    constexpr std::uint64_t kMaxPid = 1U << 22;  // PID_MAX_LIMIT
     std::string pid;
     arguments.positional("PID", pid, "a process, or one of its threads alone");
     arguments.footer(
         "Stops nothing and needs no module; as root with the module loaded it also finds callers "
         "by bp.");
-    if (arguments.parse())
-        run_stack(static_cast<std::uint32_t>(parse_number(pid, "lattop stack", 1, kMaxPid)));
+    if (arguments.parse()) run_stack(parse_pid(pid, "lattop stack"));
     return 0;
 }
 

@@ -97,12 +97,16 @@ std::uint32_t parse_limit(const std::string& text, const char* option) {
     return static_cast<std::uint32_t>(parse_number(text, option, 0, LT_MAX_LIMIT));
 }
 
-std::vector<std::uint32_t> parse_pids(const std::vector<std::string>& lists) {
+std::uint32_t parse_pid(const std::string& text, const char* option) {
     constexpr std::uint64_t kMaxPid = 1U << 22;  // PID_MAX_LIMIT
+    return static_cast<std::uint32_t>(parse_number(text, option, 1, kMaxPid));
+}
+
+std::vector<std::uint32_t> parse_pids(const std::vector<std::string>& lists) {
     std::vector<std::uint32_t> pids;
     for (const std::string& list : lists)
         for (const std::string& text : elements(list))
-            pids.push_back(static_cast<std::uint32_t>(parse_number(text, "-p", 1, kMaxPid)));
+            pids.push_back(parse_pid(text, "-p"));
     if (pids.size() > LT_MAX_PIDS)
         throw UsageError(fmt::format("-p: {} pids given, {} at most are possible", pids.size(),
                                      static_cast<int>(LT_MAX_PIDS)));

@@ -55,6 +55,9 @@ std::vector<std::uint32_t> parse_pids(const std::vector<std::string>& lists);
 std::uint64_t parse_number(const std::string& text, const char* option, std::uint64_t least,
                            std::uint64_t most);
 
+/// 1 to Linux's PID_MAX_LIMIT. Throws UsageError, naming `option`.
+std::uint32_t parse_pid(const std::string& text, const char* option);
+
 /// The value of an option that limits how many are shown; 0 is all.
 std::uint32_t parse_limit(const std::string& text, const char* option);
 

@@ -17,24 +17,12 @@
 
 #include "lattop/export/wrapped_stack.h"
 #include "lattop/model/frames.h"
-#include "lattop/model/kernel_stack.h"
 
 namespace lattop {
 namespace {
 
 constexpr std::string_view kStack = "        ";
 constexpr std::size_t kWakersShown = 4;
-
-double share(std::uint64_t part, std::uint64_t whole) {
-    return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
-std::vector<std::string> kernel_names(const Snapshot& snapshot, const Trace& trace) {
-    std::vector<std::string> names;
-    for (const KernelFrame& frame : snapshot.kernel_frames(trace))
-        names.emplace_back(plain_name(frame.symbol.name));
-    return names;
-}
 
 /// Kernel and user frames as one stack.
 std::string whole_stack(std::vector<std::string> frames, std::vector<std::string> user,
@@ -50,18 +38,16 @@ std::string step_text(const Snapshot& snapshot, const ChainStep& step, const Use
     const Reason& reason = reasons.of(snapshot, *step.task, entry, names);
     return fmt::format("{} {} blocked {}, {}% of the time, in {} sleep{}, max {}: {}{}",
                        step.task->comm, step.task->pid, format_duration(entry.blocked_ns),
-                       format_percent(share(entry.blocked_ns, time_ns)), with_commas(entry.sleeps),
-                       entry.sleeps == 1 ? "" : "s", format_duration(entry.max_ns), reason.name,
+                       format_percent(share_of(entry.blocked_ns, time_ns)),
+                       with_commas(entry.sleeps), entry.sleeps == 1 ? "" : "s",
+                       format_duration(entry.max_ns), reason.name,
                        reason.idle ? " (waiting for work)" : "");
 }
 
-std::string waker_line(const ChainStep& step, const WakerSum& waker) {
-    std::uint64_t all_ns = 0;
-    for (const WakerSum& each : step.wakers)
-        all_ns += each.blocked_ns;
-    std::string text = fmt::format(
-        "   {:>6}% {:>7} {:>6}  woken by {}", format_percent(share(waker.blocked_ns, all_ns)),
-        format_duration(waker.blocked_ns), format_count(waker.sleeps), waker_text(waker));
+std::string waker_line(const WakerSum& waker) {
+    std::string text = fmt::format("   {:>6}% {:>7} {:>6}  woken by {}",
+                                   format_percent(waker.share), format_duration(waker.blocked_ns),
+                                   format_count(waker.sleeps), waker_text(waker));
     if (waker.waited_ns != 0)
         text +=
             fmt::format(", whose own last sleep took {} of it", format_duration(waker.waited_ns));
@@ -72,8 +58,8 @@ std::string waker_stack(const Snapshot& snapshot, const Waker& waker, TraceIndex
                         const UserStacks& names, Charset charset) {
     const Trace* trace = snapshot.trace_at(of);
     if (trace == nullptr) return "";
-    return whole_stack(kernel_names(snapshot, *trace), user_frame_texts(snapshot, waker, of, names),
-                       charset);
+    return whole_stack(kernel_function_texts(snapshot, *trace),
+                       user_frame_texts(snapshot, waker, of, names), charset);
 }
 
 std::string end_text(const Chain& chain) {
@@ -82,18 +68,15 @@ std::string end_text(const Chain& chain) {
     switch (chain.end) {
         case ChainEnd::Unwoken:
             return "Nobody is known to have ended a sleep there: it goes on, or its wakers found "
-                   "no "
-                   "room (lattop report says what was lost).";
+                   "no room (lattop report says what was lost).";
         case ChainEnd::Interrupt:
             return "It ends at an interrupt, a timer's, a device's or another CPU's: its stack "
-                   "says "
-                   "which.";
+                   "says which.";
         case ChainEnd::Hidden: return "It ends at a task that is not yours to see.";
         case ChainEnd::Ran:
             return fmt::format(
                 "It ends at {}, whose last sleep before was short: it ran, waited for a CPU, or "
-                "slept "
-                "before that one.",
+                "slept before that one.",
                 waker_text(*waker));
         case ChainEnd::NotShown:
             return fmt::format("{} had slept there, but its figures are not here.",
@@ -116,12 +99,12 @@ std::string chain_text(const Snapshot& snapshot, const Chain& chain, const UserS
         const ChainStep& step = chain.steps[i];
         text += fmt::format("{}  {}\n", i + 1,
                             printable(step_text(snapshot, step, names, reasons), charset));
-        text += whole_stack(kernel_names(snapshot, *snapshot.trace_of(*step.entry)),
+        text += whole_stack(kernel_function_texts(snapshot, *snapshot.trace_of(*step.entry)),
                             user_frame_texts(snapshot, *step.task, *step.entry, names), charset);
         const std::size_t shown = std::min(step.wakers.size(), kWakersShown);
         for (std::size_t j = 0; j < shown; ++j) {
             const WakerSum& waker = step.wakers[j];
-            text += printable(waker_line(step, waker), charset) + "\n";
+            text += printable(waker_line(waker), charset) + "\n";
             if (j == 0)
                 text += waker_stack(snapshot, *waker.worst, waker.worst->trace, names, charset);
         }

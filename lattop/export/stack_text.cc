@@ -22,10 +22,6 @@ namespace {
 /// How frames stand below the line of their stack.
 constexpr std::string_view kIndent = "        ";
 
-double share(std::uint64_t part, std::uint64_t whole) {
-    return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
 }  // namespace
 
 std::string frames_text(const MergedStack& stack, Charset charset) {
@@ -46,7 +42,7 @@ std::string stacks_text(std::span<const MergedStack> stacks, std::size_t limit, 
     for (const MergedStack& stack : stacks) {
         const std::uint64_t mean = stack.sleeps == 0 ? 0 : stack.blocked_ns / stack.sleeps;
         text += fmt::format("{:>5}% {:>7} {:>6} {:>6} {:>6} {:>5} {:<12} {}\n",
-                            format_percent(share(stack.blocked_ns, total)),
+                            format_percent(share_of(stack.blocked_ns, total)),
                             format_duration(stack.blocked_ns), format_count(stack.sleeps),
                             format_duration(mean), format_duration(stack.max_ns), stack.tasks,
                             printable(stack.reason, charset), printable(stack.command, charset));

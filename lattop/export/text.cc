@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "lattop/export/wrapped_stack.h"
-#include "lattop/model/kernel_stack.h"
 #include "lattop/version.h"
 
 namespace lattop {
@@ -87,9 +86,7 @@ std::string stack_label(std::string_view label) {
 std::string entry_summary(const TableContext& context, const Task& task, const Entry& entry) {
     const Snapshot& snapshot = context.model.snapshot();
     const Trace* trace = snapshot.trace_of(entry);
-    const double share = task.blocked_ns == 0 ? 0
-                                              : static_cast<double>(entry.blocked_ns) /
-                                                    static_cast<double>(task.blocked_ns);
+    const double share = share_of(entry.blocked_ns, task.blocked_ns);
     std::string text = fmt::format("{}% of it in {} sleep{}, max {}", format_percent(share),
                                    with_commas(entry.sleeps), entry.sleeps == 1 ? "" : "s",
                                    format_duration(entry.max_ns));
@@ -109,10 +106,8 @@ void append_trace(std::string& out, const TableContext& context, const Task& tas
            "\n";
     const Trace* trace = snapshot.trace_of(entry);
     if (trace == nullptr) return;
-    std::vector<std::string> kernel;
-    for (const KernelFrame& frame : snapshot.kernel_frames(*trace))
-        kernel.emplace_back(plain_name(frame.symbol.name));
-    out += wrapped_stack(stack_label("kernel"), kernel, options.charset);
+    out += wrapped_stack(stack_label("kernel"), kernel_function_texts(snapshot, *trace),
+                         options.charset);
     out += wrapped_stack(stack_label("user"),
                          user_frame_texts(snapshot, task, entry, context.stacks), options.charset);
 }

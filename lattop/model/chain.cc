@@ -57,9 +57,9 @@ Chain follow_chain(const Snapshot& snapshot, const Task& task, const Entry& entr
     Chain chain;
     FoundWait wait{&task, &entry};
     while (true) {
-        chain.steps.push_back(
-            {wait.task, wait.entry,
-             sum_wakers(by_blocked(snapshot.wakers_of(*wait.entry)), Waits::Apart)});
+        std::vector<const Waker*> wakers;
+        append_pointers(wakers, snapshot.wakers_of(*wait.entry));
+        chain.steps.push_back({wait.task, wait.entry, sum_wakers(wakers, Waits::Apart)});
         const ChainStep& step = chain.steps.back();
         const auto end = [&](ChainEnd how) {
             chain.end = how;

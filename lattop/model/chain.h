@@ -56,12 +56,14 @@ struct ChainStart {
     std::string function{};  ///< part of a function's name on the stack; "": any stack
 };
 
-/// The wait that blocked longest and was not for work, if there is one; for a
-/// pid or a function one for work, too. nullptr: there is none.
+/// nullptr, both: there is none.
 struct FoundWait {
     const Task* task = nullptr;
     const Entry* entry = nullptr;
 };
+
+/// The wait that blocked longest and was not for work, if there is one; for a
+/// pid or a function one for work, too.
 FoundWait find_wait(const Snapshot& snapshot, const ChainStart& start, const UserStacks& names,
                     Reasons& reasons);
 

@@ -144,6 +144,10 @@ std::string format_rate(double per_second) {
     return format_count(static_cast<std::uint64_t>(std::llround(std::min(per_second, kLargest))));
 }
 
+double share_of(std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
 std::string format_percent(double fraction) {
     const double percent = std::clamp(fraction * 100, 0.0, 1e18);
     if (percent < 999.95) return fmt::format("{:.1f}", percent);

@@ -20,6 +20,9 @@ std::string format_count(std::uint64_t n);
 /// A rate in at most 5 columns: "0", "0.25", "12.3", "123", "12.3k".
 std::string format_rate(double per_second);
 
+/// What part of `whole` it is, 0 of nothing.
+double share_of(std::uint64_t part, std::uint64_t whole);
+
 /// A share in at most 5 columns, without the sign: "0.0", "99.9", "100.0",
 /// "1234". `fraction` 1 is 100%.
 std::string format_percent(double fraction);

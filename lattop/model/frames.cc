@@ -157,6 +157,11 @@ std::vector<std::string> kernel_frame_texts(const Snapshot& snapshot, const Trac
     return texts;
 }
 
+std::vector<std::string> kernel_function_texts(const Snapshot& snapshot, const Trace& trace) {
+    const auto names = kernel_functions(snapshot, trace);
+    return {names.begin(), names.end()};
+}
+
 std::vector<std::string> user_frame_texts(const Snapshot& snapshot, const Task& task,
                                           const Entry& entry, const UserStacks& stacks) {
     return user_frame_texts(snapshot, snapshot.trace_of(entry), stack_id(snapshot, task, entry),

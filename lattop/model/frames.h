@@ -33,6 +33,9 @@ std::string fitted_name(const std::string& name, std::size_t columns);
 /// Kernel frames of a trace as text, innermost first.
 std::vector<std::string> kernel_frame_texts(const Snapshot& snapshot, const Trace& trace);
 
+/// The functions alone.
+std::vector<std::string> kernel_function_texts(const Snapshot& snapshot, const Trace& trace);
+
 /// User frames of an entry as text, innermost first, named as far as known.
 std::vector<std::string> user_frame_texts(const Snapshot& snapshot, const Task& task,
                                           const Entry& entry, const UserStacks& stacks);

@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "lattop/model/percentile.h"
+#include "lattop/model/wakers.h"
 
 namespace lattop {
 namespace {
@@ -273,8 +274,7 @@ std::vector<StackSum> stacks_of_row(const TableContext& context, const RowOption
         sum.max_ns = std::max(sum.max_ns, sleeps.max_ns);
         add_histogram(sum.hist, sleeps.hist);
         if (member.entry != nullptr)
-            for (const Waker& waker : snapshot.wakers_of(*member.entry))
-                building.stack.wakers.push_back(&waker);
+            append_pointers(building.stack.wakers, snapshot.wakers_of(*member.entry));
     });
     std::vector<StackSum> stacks;
     for (auto& [trace, building] : traces)

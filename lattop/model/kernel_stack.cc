@@ -99,6 +99,13 @@ std::string_view plain_name(std::string_view name) {
     return name.substr(0, name.find('.', 1));
 }
 
+std::vector<std::string_view> kernel_functions(const Snapshot& snapshot, const Trace& trace) {
+    std::vector<std::string_view> names;
+    for (const KernelFrame& frame : snapshot.kernel_frames(trace))
+        names.push_back(plain_name(frame.symbol.name));
+    return names;
+}
+
 std::optional<std::size_t> telling_frame(std::span<const KernelFrame> frames) {
     if (frames.empty()) return std::nullopt;
     for (std::size_t i = 0; i < frames.size(); ++i)

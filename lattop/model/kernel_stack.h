@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "lattop/source/snapshot.h"
 
@@ -16,6 +17,9 @@ namespace lattop {
 /// The name without what the compiler added (".constprop.0", ".isra.3"):
 /// a view of `name`.
 std::string_view plain_name(std::string_view name);
+
+/// Those of a trace, innermost first: views into the snapshot.
+std::vector<std::string_view> kernel_functions(const Snapshot& snapshot, const Trace& trace);
 
 /// Index of the innermost frame that says what is waited for, behind the
 /// scheduler's and the general waiting functions; of the outermost frame where

@@ -36,10 +36,14 @@ std::string waker_text(const Waker& waker) {
     }
 }
 
+void append_pointers(std::vector<const Waker*>& to, std::span<const Waker> wakers) {
+    for (const Waker& waker : wakers)
+        to.push_back(&waker);
+}
+
 std::vector<const Waker*> by_blocked(std::span<const Waker> wakers) {
     std::vector<const Waker*> sorted;
-    for (const Waker& waker : wakers)
-        sorted.push_back(&waker);
+    append_pointers(sorted, wakers);
     std::ranges::stable_sort(sorted, std::greater{}, &Waker::blocked_ns);
     return sorted;
 }
@@ -63,6 +67,7 @@ std::vector<WakerSum> sum_wakers(std::span<const Waker* const> wakers, Waits wai
     std::vector<WakerSum> sums;
     std::unordered_map<WakerId, std::size_t, HashWakerId> places;
     std::vector<std::unordered_set<std::uint32_t>> pids;  // of each sum
+    std::uint64_t all_ns = 0;
     for (const Waker* waker : wakers) {
         WakerId place{.kind = waker->kind, .tgid = waker->tgid, .trace = waker->trace};
         if (waits == Waits::Apart) place.waited_trace = waker->waited_trace;
@@ -77,7 +82,11 @@ std::vector<WakerSum> sum_wakers(std::span<const Waker* const> wakers, Waits wai
         sum.sleeps += waker->sleeps;
         sum.waited_ns += waker->waited_ns;
         pids[found->second].insert(waker->pid);
-        sum.tasks = pids[found->second].size();
+        all_ns += waker->blocked_ns;
+    }
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+        sums[i].tasks = pids[i].size();
+        sums[i].share = share_of(sums[i].blocked_ns, all_ns);
     }
     std::ranges::stable_sort(sums, std::greater{}, &WakerSum::blocked_ns);
     return sums;

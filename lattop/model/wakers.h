@@ -23,6 +23,8 @@ const char* waker_kind(const Waker& waker);
 /// "worker 4711", "an interrupt", "a task that is not yours to see"
 std::string waker_text(const Waker& waker);
 
+void append_pointers(std::vector<const Waker*>& to, std::span<const Waker> wakers);
+
 /// The one that ended the longest sleeps first.
 std::vector<const Waker*> by_blocked(std::span<const Waker> wakers);
 
@@ -49,6 +51,7 @@ WakerId waker_id(const Waker& waker);
 struct WakerSum {
     const Waker* worst = nullptr;  ///< of them, the one that ended the longest sleeps
     std::uint64_t blocked_ns = 0;
+    double share = 0;  ///< of what all of them ended
     std::uint64_t sleeps = 0;
     std::uint64_t waited_ns = 0;  ///< of blocked_ns, in the waker's last sleep before
     std::size_t tasks = 0;

@@ -15,13 +15,6 @@ namespace {
 constexpr std::size_t kMaxTraces = std::size_t{1} << 18;
 constexpr std::size_t kMaxStacks = std::size_t{1} << 17;
 
-std::vector<std::string_view> kernel_functions(const Snapshot& snapshot, const Trace& trace) {
-    std::vector<std::string_view> names;
-    for (const KernelFrame& frame : snapshot.kernel_frames(trace))
-        names.push_back(plain_name(frame.symbol.name));
-    return names;
-}
-
 /// Innermost first, functions that were inlined before those they are in.
 std::vector<std::string> user_functions(const UserStack& stack) {
     std::vector<std::string> names;

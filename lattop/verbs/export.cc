@@ -103,42 +103,33 @@ const Format& find_format(const std::string& name) {
 }  // namespace
 
 int export_command(Arguments& arguments) {
-    std::string input;
+    ProfileInput input;
     std::string format_name;
     std::string output;
-    std::string duration;
     Selection selection;
-    arguments.positional("FILE", input, "a recording, or the word live for this machine", {"live"});
     arguments.text("-f,--format", "FORMAT", format_name,
                    "for which tool (needed; flamegraph is one HTML file)", format_names());
     arguments.text("-o,--output", "FILE", output, "where to (default: standard output)");
-    arguments.text("--duration", "SECS", duration,
-                   "with live: the next so many seconds (default: since load or reset)");
+    input.declare(arguments);
     arguments.selection(selection);
     if (!arguments.parse()) return 0;
     const Format& format = find_format(format_name);
-    const bool live = input == "live";
-    if (!live && !duration.empty())
-        throw UsageError("lattop export: --duration goes with live, a recording has its own",
-                         "see lattop export --help");
-    std::optional<std::chrono::milliseconds> wait;
-    if (!duration.empty()) wait = parse_duration(duration, "--duration");
-    if (live && format.make_of_each != nullptr)
+    input.check("export");
+    if (input.live() && format.make_of_each != nullptr)
         throw UsageError(
             fmt::format("lattop export: {} is a timeline, which needs a recording", format.name),
             "lattop record -o FILE --duration SECS makes one");
     std::string text;
     if (format.make_of_each != nullptr) {
-        text = format.make_of_each(input, selection);
+        text = format.make_of_each(input.file(), selection);
     } else {
-        Profile profile =
-            live ? Profile::live(selection, wait) : Profile::recorded(input, selection);
+        Profile profile = input.open(selection);
         text = format.make(profile);
     }
     if (output.empty())
         write_output(text);
     else
-        replace_file(output, text, live ? "" : input);
+        replace_file(output, text, input.live() ? "" : input.file());
     return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "lattop/model/format.h"
 #include "lattop/model/period.h"
 #include "lattop/output.h"
+#include "lattop/source/error.h"
 
 namespace lattop {
 namespace {
@@ -63,6 +64,24 @@ Profile Profile::live(const Selection& selection,
     profile.title =
         fmt::format("{}{}", length(profile.snapshot), duration ? "" : " since load or reset");
     return profile;
+}
+
+void ProfileInput::declare(Arguments& arguments) {
+    arguments.positional("FILE", file_, "a recording, or the word live for this machine", {"live"});
+    arguments.text("--duration", "SECS", duration_text_,
+                   "with live: the next so many seconds (default: since load or reset)");
+}
+
+void ProfileInput::check(std::string_view verb) {
+    if (!live() && !duration_text_.empty())
+        throw UsageError(
+            fmt::format("lattop {}: --duration goes with live, a recording has its own", verb),
+            fmt::format("see lattop {} --help", verb));
+    if (!duration_text_.empty()) duration_ = parse_duration(duration_text_, "--duration");
+}
+
+Profile ProfileInput::open(const Selection& selection) const {
+    return live() ? Profile::live(selection, duration_) : Profile::recorded(file_, selection);
 }
 
 }  // namespace lattop

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "lattop/live_world.h"
 #include "lattop/recorded_world.h"
@@ -45,6 +46,24 @@ private:
     // One of both.
     std::unique_ptr<RecordedWorld> recorded_;
     std::unique_ptr<LiveWorld> live_;
+};
+
+/// A verb's arguments that say which: FILE, which may be the word live, and
+/// --duration.
+class ProfileInput {
+public:
+    void declare(Arguments& arguments);
+
+    /// After they were parsed. Throws UsageError.
+    void check(std::string_view verb);
+
+    [[nodiscard]] bool live() const { return file_ == "live"; }
+    [[nodiscard]] const std::string& file() const { return file_; }
+    [[nodiscard]] Profile open(const Selection& selection) const;
+
+private:
+    std::string file_, duration_text_;
+    std::optional<std::chrono::milliseconds> duration_;
 };
 
 }  // namespace lattop

@@ -26,10 +26,6 @@ std::uint64_t mean_ns(const Entry& entry) {
     return entry.sleeps == 0 ? 0 : entry.blocked_ns / entry.sleeps;
 }
 
-double share_of(std::uint64_t part, std::uint64_t whole) {
-    return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
 /// At least one column for what is there at all.
 std::string bar(double share, std::size_t columns, Charset charset) {
     const auto filled = static_cast<std::size_t>(share * static_cast<double>(columns));
@@ -109,37 +105,33 @@ void append_frames(std::vector<Line>& lines, std::string_view label,
 void append_wakers(std::vector<Line>& lines, const Snapshot& snapshot, const StackSum& stack,
                    const UserStacks& stacks) {
     const auto sums = sum_wakers(stack.wakers, Waits::Together);
-    std::uint64_t all_ns = 0;
-    for (const WakerSum& sum : sums)
-        all_ns += sum.blocked_ns;
     const std::size_t n = std::min(sums.size(), kWakersShown);
     for (std::size_t i = 0; i < n; ++i) {
         const WakerSum& sum = sums[i];
         const TopFrame top = top_frame(snapshot, *sum.worst, sum.worst->trace, stacks);
-        lines.push_back(
-            {{fmt::format("    {:<9}", i == 0 ? "woken by" : ""), Style::Dim},
-             {fmt::format(
-                  "{:>5}% {:>6} {:>6} {} ", format_percent(share_of(sum.blocked_ns, all_ns)),
-                  format_duration(sum.blocked_ns), format_count(sum.sleeps), waker_text(sum)),
-              Style::Normal},
-             {top.text, top.user ? Style::User : Style::Kernel}});
+        lines.push_back({{fmt::format("    {:<9}", i == 0 ? "woken by" : ""), Style::Dim},
+                         {fmt::format("{:>5}% {:>6} {:>6} {} ", format_percent(sum.share),
+                                      format_duration(sum.blocked_ns), format_count(sum.sleeps),
+                                      waker_text(sum)),
+                          Style::Normal},
+                         {top.text, top.user ? Style::User : Style::Kernel}});
     }
     if (sums.size() > n)
         lines.push_back({{fmt::format("             and {} more", sums.size() - n), Style::Dim}});
     if (n == 0) return;
     const Waker& worst = *sums.front().worst;
-    if (const Trace* trace = snapshot.trace_at(worst.trace))
-        append_frames(lines, "from", kernel_frame_texts(snapshot, *trace), Style::Kernel);
-    append_frames(lines, "", user_frame_texts(snapshot, worst, worst.trace, stacks), Style::User);
-    const Trace* waited = snapshot.trace_at(worst.waited_trace);
-    if (waited == nullptr) return;
+    const auto append_stack = [&](std::string_view label, TraceIndex of) {
+        if (const Trace* trace = snapshot.trace_at(of))
+            append_frames(lines, label, kernel_frame_texts(snapshot, *trace), Style::Kernel);
+        append_frames(lines, "", user_frame_texts(snapshot, worst, of, stacks), Style::User);
+    };
+    append_stack("from", worst.trace);
+    if (snapshot.trace_at(worst.waited_trace) == nullptr) return;
     lines.push_back(
         {{fmt::format("    whose own last sleep took {} of {}, in",
                       format_duration(worst.waited_ns), format_duration(worst.blocked_ns)),
           Style::Dim}});
-    append_frames(lines, "", kernel_frame_texts(snapshot, *waited), Style::Kernel);
-    append_frames(lines, "", user_frame_texts(snapshot, worst, worst.waited_trace, stacks),
-                  Style::User);
+    append_stack("", worst.waited_trace);
 }
 
 /// Whether a look at the task now tells more about an entry than was recorded.
@@ -271,8 +263,7 @@ void DetailView::show_task(Snapshot snapshot, const TaskId& task) {
     if (task_ != nullptr)
         for (const Entry& entry : own_.entries_of(*task_)) {
             StackSum& stack = stacks.emplace_back(StackSum{task_, entry, 1});
-            for (const Waker& waker : own_.wakers_of(entry))
-                stack.wakers.push_back(&waker);
+            append_pointers(stack.wakers, own_.wakers_of(entry));
         }
     blocked_ns_ = task_ == nullptr ? 0 : task_->blocked_ns;
     take(std::move(stacks));

@@ -27,11 +27,19 @@ constexpr uint64_t bit(int capability) {
     return uint64_t{1} << capability;
 }
 
+using Capabilities = std::array<__user_cap_data_struct, 2>;
+
+Capabilities capabilities() {
+    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+    Capabilities data{};
+    need(syscall(SYS_capget, &header, data.data()) == 0, "capget");
+    return data;
+}
+
 /// Keeps those of `mask`.
 void keep_capabilities(uint64_t mask) {
     __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-    std::array<__user_cap_data_struct, 2> data{};
-    need(syscall(SYS_capget, &header, data.data()) == 0, "capget");
+    Capabilities data = capabilities();
     for (__user_cap_data_struct& half : data) {
         half.permitted &= static_cast<uint32_t>(mask);
         half.effective &= static_cast<uint32_t>(mask);
@@ -194,6 +202,11 @@ constexpr std::array all_sleepers{
 };
 
 }  // namespace
+
+bool has_capability(int capability) {
+    const Capabilities data = capabilities();
+    return ((uint64_t{data[1].effective} << 32 | data[0].effective) & bit(capability)) != 0;
+}
 
 std::span<const Person> readers() {
     return all_readers;

@@ -34,6 +34,9 @@ std::span<const Person> sleepers();
 /// Throws with errno's text when `done` is false.
 void need(bool done, const std::string& what);
 
+/// Whether this process may use it now, by its number (CAP_*).
+bool has_capability(int capability);
+
 void become_user(uid_t id, uid_t saved);
 void set_dumpable(bool dumpable);
 

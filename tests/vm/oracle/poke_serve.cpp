@@ -4,7 +4,6 @@
 #include <linux/capability.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -91,11 +90,7 @@ std::vector<std::byte> read_for(int fd) {
 }
 
 bool perfmon_capable() {
-    constexpr uint64_t either = uint64_t{1} << CAP_PERFMON | uint64_t{1} << CAP_SYS_ADMIN;
-    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-    std::array<__user_cap_data_struct, 2> data{};
-    need(syscall(SYS_capget, &header, data.data()) == 0, "capget");
-    return ((uint64_t{data[1].effective} << 32 | data[0].effective) & either) != 0;
+    return has_capability(CAP_PERFMON) || has_capability(CAP_SYS_ADMIN);
 }
 
 /// What PTRACE_MODE_READ_FSCREDS says: 0 or EACCES. A link of the task is read by that alone. So is
