@@ -19,6 +19,7 @@
 #include <linux/bitops.h>
 #include <linux/percpu.h>
 
+#include "cgroups.h"
 #include "compat/task.h"
 #include "cost.h"
 #include "hist.h"
@@ -357,6 +358,7 @@ void lt_task_dead(struct lt *lt, struct task_struct *p, u64 now)
 			WRITE_ONCE(lt->identities_moved, true);
 		else
 			lt_task_mark_exited(lt, shard, t, now);
+		lt_cgroup_left(lt, t, p);
 	} else {
 		others_run(lt, shard, pid, now);
 		others_wake(lt, shard, pid, now);

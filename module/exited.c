@@ -9,12 +9,11 @@
  * When records, entries or traces run short, the past makes room for the
  * present: nothing is retained then.
  */
-#include <linux/pid.h>
-#include <linux/pid_namespace.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
+#include "cgroups.h"
 #include "lattop.h"
 #include "security.h"
 #include "tasks.h"
@@ -106,6 +105,8 @@ static void merge(struct lt *lt, struct lt_task *t)
 	narrow_creds(&a->creds, &t->creds);
 	if ((s32)(t->own_exec_id - a->own_exec_id) > 0)
 		a->own_exec_id = t->own_exec_id;
+	if (a->kind == LT_KIND_EXITED)
+		lt_cgroup_share(lt, a, t);
 	absorb(lt, a, t);
 	lt_task_free(lt, t);
 }
@@ -162,6 +163,7 @@ static void drop_oldest_aggregate(struct lt *lt)
 	if (a->wants_buckets)
 		lt_entries_grow_wanted(lt);
 	lt_lattree_remove(lt, a);
+	lt_cgroup_forget(lt, a);
 	lt_entries_free(lt, a);
 	kfree(a);
 }
@@ -204,12 +206,10 @@ void lt_exited_retire(struct lt *lt)
 
 static bool still_there(const struct lt_task *t)
 {
-	struct task_struct *p;
 	bool there;
 
 	rcu_read_lock();
-	p = pid_task(find_pid_ns(t->pid, &init_pid_ns), PIDTYPE_PID);
-	there = p && p->start_boottime == t->start_ns;
+	there = lt_task_alive(t->pid, t->start_ns);
 	rcu_read_unlock();
 	return there;
 }

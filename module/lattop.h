@@ -175,11 +175,15 @@ struct lt_task {
 	struct lt_creds creds;
 	u32 own_exec_id;		/* programs before that one may have been hidden from who may see it now */
 	const struct cred *cred;	/* they are from; compared, never followed */
+	struct cgroup *left_cgroup;	/* cgroups.c: where it exited, held until it is named */
+	struct llist_node left_node;	/* on lt->left_cgroups */
+	u64 cgroup_id;			/* of cgroup; 0: none */
 
 	/* lt->mutex */
 	struct rb_node lat_node;
 	struct rb_root *lat_root;	/* NULL: in neither tree */
 	s64 lat_key;
+	struct lt_cgroup *cgroup;	/* NULL: not asked for yet */
 };
 
 /*
@@ -225,6 +229,8 @@ struct lt_text {
 	unsigned long start, end;
 };
 
+struct cgroup;
+struct lt_cgroup;
 struct lt_filter;
 struct lt_hooks;
 struct lt_memo;
@@ -294,6 +300,7 @@ struct lt {
 
 	struct irq_work kick;
 	struct llist_head wants_buckets;
+	struct llist_head left_cgroups;
 	struct workqueue_struct *wq;
 	struct work_struct refill;
 	struct delayed_work upkeep;
@@ -320,6 +327,8 @@ struct lt {
 	struct rb_root ksyms, kfuncs;
 	unsigned int nr_ksyms;
 	u64 ksym_bytes;
+	struct rb_root cgroups;		/* by id */
+	u64 cgroup_bytes;
 };
 
 /* Nanoseconds of CLOCK_MONOTONIC, from any context. */

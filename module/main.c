@@ -34,6 +34,8 @@ static int lt_state_init(struct lt *lt)
 	lt->lat_asleep = RB_ROOT;
 	lt->since_ns = lt_clock();
 	init_llist_head(&lt->wants_buckets);
+	init_llist_head(&lt->left_cgroups);
+	lt->cgroups = RB_ROOT;
 	mutex_init(&lt->mutex);
 	return 0;
 }
@@ -72,7 +74,7 @@ static void undo(struct lt *lt, int done)
 static_assert((int)LT_LOST_NR <= (int)LT_LOST_SLOTS && (int)LT_LIMIT_NR <= (int)LT_LIMIT_SLOTS);
 static_assert(sizeof(struct lt_query) == 48);
 static_assert(sizeof(struct lt_header) == 728);
-static_assert(sizeof(struct lt_task_rec) == 112);
+static_assert(sizeof(struct lt_task_rec) == 120);
 static_assert(sizeof(struct lt_entry_rec) == 376);
 static_assert(sizeof(struct lt_trace_rec) == 24);
 static_assert(sizeof(struct lt_waker_rec) == 80);

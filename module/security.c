@@ -30,6 +30,7 @@
 #include "compat/task.h"
 #include "lattop.h"
 #include "security.h"
+#include "tasks.h"
 
 static bool reader_capable(struct user_namespace *ns, int cap)
 {
@@ -123,13 +124,6 @@ static bool may_read(const struct lt_viewer *v, struct task_struct *p)
 	return dumpable;
 }
 
-static struct task_struct *find(u32 pid, u64 start_ns)
-{
-	struct task_struct *p = pid_task(find_pid_ns(pid, &init_pid_ns), PIDTYPE_PID);
-
-	return p && p->start_boottime == start_ns ? p : NULL;
-}
-
 /* Whether t is shown to this reader, and as what. */
 bool lt_viewer_sees(const struct lt_viewer *v, const struct lt_task *t, struct lt_sight *sight)
 {
@@ -145,7 +139,7 @@ bool lt_viewer_sees(const struct lt_viewer *v, const struct lt_task *t, struct l
 		return false;
 
 	rcu_read_lock();
-	p = t->kind == LT_KIND_TASK ? find(t->pid, t->start_ns) : NULL;
+	p = t->kind == LT_KIND_TASK ? lt_task_alive(t->pid, t->start_ns) : NULL;
 	if (p) {
 		sight->pid = task_pid_nr_ns(p, v->pid_ns);
 		sight->tgid = task_tgid_nr_ns(p, v->pid_ns);
@@ -171,7 +165,7 @@ struct mm_struct *lt_viewer_mm(const struct lt_viewer *v, u32 pid, u64 start_ns,
 	bool allowed;
 
 	rcu_read_lock();
-	p = find(pid, start_ns);
+	p = lt_task_alive(pid, start_ns);
 	if (p)
 		get_task_struct(p);
 	rcu_read_unlock();

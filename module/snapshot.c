@@ -12,6 +12,7 @@
 #include <linux/sort.h>
 #include <linux/string.h>
 
+#include "cgroups.h"
 #include "copies.h"
 #include "filter.h"
 #include "params.h"
@@ -41,6 +42,21 @@ static u32 add_string(struct lt_snapshot *s, const char *text)
 		return 0;
 	lt_buffer_add(b, text, strlen(text) + 1);
 	return at;
+}
+
+static u32 cgroup_path(struct lt *lt, struct lt_snapshot *s, struct lt_task *t)
+{
+	struct lt_buffer *b = &s->section[LT_SEC_STRINGS];
+	struct lt_cgroup *c = lt_cgroup_of(lt, t);
+
+	if (!c)
+		return 0;
+	if (c->snap_seq != lt->snap_seq) {
+		c->snap_seq = lt->snap_seq;
+		c->snap_index = b->len;
+		lt_cgroup_path_from(s->cgroup_root, c->path, b);
+	}
+	return c->snap_index;
 }
 
 static u64 kernel_frame(struct lt *lt, struct lt_snapshot *s, unsigned long addr)
@@ -181,6 +197,7 @@ static int take_one(struct lt *lt, struct lt_snapshot *s, const struct lt_viewer
 	taken.rec.tgid = c->as.tgid;
 	taken.rec.first_entry = count(s, LT_SEC_ENTRIES);
 	taken.rec.n_entries = lt_copies_count(copies);
+	taken.rec.cgroup = cgroup_path(lt, s, c->task);
 	e = (const struct lt_copied_entry *)copies->entries.data;
 	for (i = 0; i < taken.rec.n_entries; i++)
 		add_entry(lt, s, v, copies, &e[i]);
@@ -268,6 +285,9 @@ int lt_snapshot_take(struct lt *lt, const struct lt_viewer *v, const struct lt_r
 	int err;
 
 	memset(s, 0, sizeof(*s));
+	s->cgroup_root = lt_cgroup_readers_root();
+	if (!s->cgroup_root)
+		return -ENOMEM;
 	lt_buffer_add(&s->section[LT_SEC_STRINGS], "", 1);
 	if (mutex_lock_interruptible(&lt->mutex)) {
 		lt_snapshot_free(s);
@@ -380,6 +400,8 @@ void lt_snapshot_free(struct lt_snapshot *s)
 {
 	int i;
 
+	kfree(s->cgroup_root);
+	s->cgroup_root = NULL;
 	lt_buffer_free(&s->taken);
 	lt_buffer_free(&s->wakers);
 	for (i = 0; i < LT_SEC_NR; i++)

@@ -24,6 +24,7 @@ struct lt_snapshot {
 	struct lt_header header;
 	struct lt_buffer taken;			/* struct lt_taken[] */
 	struct lt_buffer wakers;		/* struct lt_waker_rec[] */
+	char *cgroup_root;			/* while it is taken */
 	struct lt_buffer section[LT_SEC_NR];	/* LT_SEC_TASKS stays empty until assembled */
 };
 

@@ -57,7 +57,7 @@ u64 lt_memory_bytes(struct lt *lt)
 	bytes += (lt->nr_exited_procs + 1) * sizeof(struct lt_task);
 	bytes += LT_MAX_MISSES * sizeof(struct lt_miss) +
 		 (sizeof(struct hlist_head) << LT_SPACE_HASH_BITS) + lt_rows_bytes(lt);
-	return bytes + lt->ksym_bytes;
+	return bytes + lt->ksym_bytes + lt->cgroup_bytes;
 }
 
 int lt_stats_init(struct lt *lt)

@@ -18,6 +18,7 @@
 #include <linux/threads.h>
 #include <linux/vmalloc.h>
 
+#include "cgroups.h"
 #include "compat/task.h"
 #include "lattop.h"
 #include "params.h"
@@ -182,6 +183,7 @@ void lt_task_free(struct lt *lt, struct lt_task *t)
 	lt_lattree_remove(lt, t);
 	lt_memos_forget(lt, t);
 	lt_waker_forget(lt, t);
+	lt_cgroup_forget(lt, t);
 	lt_entries_free(lt, t);
 	lt_pool_give(&lt->task_pool, t);
 }

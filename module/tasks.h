@@ -9,6 +9,8 @@
 #include <linux/hash.h>
 #include <linux/list.h>
 #include <linux/lockdep.h>
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
 #include <linux/rbtree.h>
 #include <linux/sched.h>
 #include <linux/string.h>
@@ -40,6 +42,14 @@ static inline struct lt_task *lt_task_find(struct lt_shard *shard, u32 pid, u64 
 		n = lt_task_precedes(pid, start_ns, t) ? n->rb_left : n->rb_right;
 	}
 	return NULL;
+}
+
+/* The task of a record, while it lives. Under RCU. */
+static inline struct task_struct *lt_task_alive(u32 pid, u64 start_ns)
+{
+	struct task_struct *p = pid_task(find_pid_ns(pid, &init_pid_ns), PIDTYPE_PID);
+
+	return p && p->start_boottime == start_ns ? p : NULL;
 }
 
 static inline void lt_task_mark_dirty(struct lt_shard *shard, struct lt_task *t)

@@ -237,14 +237,20 @@ static void trace(const struct lt_viewer *v, const struct lt_snapshot *s, const 
 	waker(v, s, e, page, out);
 }
 
-static void task(const struct lt_taken *t, struct lt_buffer *out)
+static void task(const struct lt_snapshot *s, const struct lt_taken *t, struct lt_buffer *out)
 {
 	const struct lt_task_rec *r = &t->rec;
+	const char *cgroup = s->section[LT_SEC_STRINGS].data + r->cgroup;
 
 	lt_buffer_printf(out, "%u %u %u %c %s %llu %llu %llu %llu %llu %llu ", r->pid, r->tgid,
 			 r->uid, r->state, kind_names[r->kind], r->blocked_ns, r->ongoing_ns,
 			 r->max_ns, r->sleeps, r->runq_ns, r->runs);
 	lt_buffer_escaped(out, r->comm, sizeof(r->comm));
+	lt_buffer_printf(out, "\n");
+	if (!r->cgroup)
+		return;
+	lt_buffer_printf(out, "\tcgroup ");
+	lt_buffer_escaped(out, cgroup, strlen(cgroup));
 	lt_buffer_printf(out, "\n");
 }
 
@@ -260,7 +266,7 @@ int lt_text(struct lt *lt, const struct lt_viewer *v, const struct lt_snapshot *
 		return -ENOMEM;
 	header(s, out);
 	for (i = 0; i < n && !out->err; i++) {
-		task(&t[i], out);
+		task(s, &t[i], out);
 		for (j = 0; j < t[i].rec.n_entries; j++)
 			trace(v, s, &t[i], &e[t[i].rec.first_entry + j], page, out);
 		cond_resched();

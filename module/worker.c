@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What hooks must not do, done in process context: refill the pools, grow hash
- * tables, retire exited tasks. Runs every second and when a hook asks, through
+ * tables, name cgroups, retire exited tasks. Runs every second and when a hook asks, through
  * an irq_work (the one wake-up that is safe under a runqueue lock).
  */
 #include <linux/workqueue.h>
 
+#include "cgroups.h"
 #include "lattop.h"
 #include "rows.h"
 
@@ -46,6 +47,7 @@ static void upkeep(struct work_struct *work)
 	lt_rows_reap(lt);
 	mutex_lock(&lt->mutex);
 	lt_entries_grow_wanted(lt);
+	lt_cgroups_name_left(lt);
 	lt_exited_retire(lt);
 	lt_exited_find_lost(lt);
 	mutex_unlock(&lt->mutex);

@@ -56,7 +56,7 @@ std::vector<ColumnInfo> text_columns() {
     std::vector<ColumnInfo> result;
     for (const Column column : columns(View::Tasks))
         if (column != Column::P50 && column != Column::P99 && column != Column::Reason &&
-            column != Column::TopFrame)
+            column != Column::TopFrame && column != Column::Cgroup)
             result.push_back(column_info(column));
     return result;
 }

@@ -41,7 +41,7 @@ private:
     std::vector<Column>& chosen(View view);
 
     // As views(); nothing: as lattop has them.
-    std::array<std::optional<std::vector<Column>>, 4> chosen_;
+    std::array<std::optional<std::vector<Column>>, kViews> chosen_;
 };
 
 /// $XDG_CONFIG_HOME/lattop/columns.conf; "" where there is no home.

@@ -32,6 +32,8 @@ constexpr auto kColumns = std::to_array<ColumnInfo>({
     {Column::SleepRate, "rate", "SLP/s", 5, false, false, "sleeps begun a second"},
     {Column::Runq, "runq", "RUNQ", 6, false, false,
      "time runnable but waiting for a CPU: not part of blocked time"},
+    {Column::Cgroup, "cgroup", "CGROUP", 24, true, true,
+     "control group (version 2): a container or a unit by its name, else its path"},
     {Column::Reason, "reason", "REASON", 12, true, true,
      "what it waits for, by reasons.conf; the pane says which line"},
     {Column::TopFrame, "frame", "TOP FRAME", 9, true, true,
@@ -42,11 +44,11 @@ constexpr auto kColumns = std::to_array<ColumnInfo>({
 constexpr auto kTaskColumns = std::to_array<Column>(
     {Column::Pid, Column::User, Column::State, Column::Share, Column::Blocked, Column::Ongoing,
      Column::Max, Column::P50, Column::P99, Column::Sleeps, Column::SleepRate, Column::Runq,
-     Column::Reason, Column::TopFrame, Column::Command});
+     Column::Cgroup, Column::Reason, Column::TopFrame, Column::Command});
 constexpr auto kProcessColumns = std::to_array<Column>(
     {Column::Pid, Column::User, Column::Tasks, Column::Now, Column::Waiting, Column::Blocked,
      Column::Ongoing, Column::Max, Column::P50, Column::P99, Column::Sleeps, Column::SleepRate,
-     Column::Runq, Column::Reason, Column::TopFrame, Column::Command});
+     Column::Runq, Column::Cgroup, Column::Reason, Column::TopFrame, Column::Command});
 constexpr auto kStackColumns =
     std::to_array<Column>({Column::Tasks, Column::Now, Column::Waiting, Column::Blocked,
                            Column::Ongoing, Column::Max, Column::P50, Column::P99, Column::Sleeps,
@@ -56,8 +58,17 @@ constexpr auto kReasonColumns =
                            Column::Blocked, Column::Ongoing, Column::Max, Column::P50, Column::P99,
                            Column::Sleeps, Column::SleepRate, Column::TopFrame, Column::Command});
 
-constexpr auto kGoesFirst = std::to_array<Column>(
-    {Column::P50, Column::Sleeps, Column::User, Column::P99, Column::Runq, Column::SleepRate});
+constexpr auto kCgroupColumns = std::to_array<Column>(
+    {Column::Cgroup, Column::Tasks, Column::Now, Column::Waiting, Column::Blocked, Column::Ongoing,
+     Column::Max, Column::P50, Column::P99, Column::Sleeps, Column::SleepRate, Column::Runq,
+     Column::Reason, Column::TopFrame, Column::Command});
+
+constexpr auto kGoesFirst =
+    std::to_array<Column>({Column::Cgroup, Column::P50, Column::Sleeps, Column::User, Column::P99,
+                           Column::Runq, Column::SleepRate});
+/// Of the rows whose only name is their cgroup.
+constexpr auto kGoesFirstButCgroup = std::to_array<Column>(
+    {Column::P50, Column::Sleeps, Column::P99, Column::Runq, Column::SleepRate});
 /// A row of reasons has no other name.
 constexpr auto kGoesLast = std::to_array<Column>(
     {Column::Now, Column::Max, Column::Ongoing, Column::Waiting, Column::Tasks});
@@ -65,7 +76,7 @@ constexpr auto kGoesLastWithReason =
     std::to_array<Column>({Column::Now, Column::Max, Column::Reason, Column::Ongoing, Column::Share,
                            Column::Waiting, Column::State, Column::Tasks});
 
-constexpr auto kViews = std::to_array<ViewInfo>({
+constexpr std::array<ViewInfo, kViews> kViewInfos{{
     {View::Tasks, "Tasks", "a row is a task (thread)", kTaskColumns, kGoesFirst,
      kGoesLastWithReason, LT_TRACES_WORST},
     {View::Processes, "Processes", "a row is a process: its tasks, added up", kProcessColumns,
@@ -74,7 +85,9 @@ constexpr auto kViews = std::to_array<ViewInfo>({
      kGoesFirst, kGoesLastWithReason, LT_TRACES_ALL},
     {View::Reasons, "Reasons", "a row is a reason: the sleeps with it, of all tasks",
      kReasonColumns, kGoesFirst, kGoesLast, LT_TRACES_ALL},
-});
+    {View::Cgroups, "Cgroups", "a row is a cgroup: its tasks, without those of cgroups below it",
+     kCgroupColumns, kGoesFirstButCgroup, kGoesLastWithReason, LT_TRACES_ALL},
+}};
 
 }  // namespace
 
@@ -83,11 +96,11 @@ const ColumnInfo& column_info(Column column) {
 }
 
 std::span<const ViewInfo> views() {
-    return kViews;
+    return kViewInfos;
 }
 
 const ViewInfo& view_info(View view) {
-    return kViews.at(static_cast<std::size_t>(view));
+    return kViewInfos.at(static_cast<std::size_t>(view));
 }
 
 std::span<const Column> columns(View view) {

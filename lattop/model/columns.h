@@ -5,6 +5,7 @@
 // are made from this.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -29,6 +30,7 @@ enum class Column {
     Sleeps,
     SleepRate,
     Runq,
+    Cgroup,
     Reason,
     TopFrame,
     Command,
@@ -52,7 +54,10 @@ enum class View {
     Processes,  ///< the tasks of a process
     Stacks,     ///< the sleeps in one trace, of all tasks
     Reasons,    ///< the sleeps with one reason, of all tasks
+    Cgroups,    ///< the tasks of a cgroup, not those of the ones below it
 };
+
+inline constexpr std::size_t kViews = 5;
 
 struct ViewInfo {
     View id;

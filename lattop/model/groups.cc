@@ -2,11 +2,11 @@
 //
 // See groups.h.
 //
-// A sleep belongs to one row by its task's process, its trace or its reason. A
+// A sleep belongs to one row by its task's process or cgroup, its trace or its reason. A
 // first pass adds up rows; what a process blocked in most is its most costly
 // trace over all its tasks, so the sums of (row, trace) pairs are kept beside.
-// Time on the run queue belongs to no sleep: a second pass adds it to processes,
-// and counts their tasks, so that one that never slept is there as well.
+// Time on the run queue belongs to no sleep: a second pass adds it to processes
+// and cgroups, and counts their tasks, so that one that never slept is there as well.
 #include "lattop/model/groups.h"
 
 #include <algorithm>
@@ -31,10 +31,17 @@ struct Member {
     const Reason& reason;
 };
 
+/// In a view whose rows are of all that a task did.
+RowId id_of_whole(View view, const Task& task) {
+    if (view == View::Cgroups) return {.view = view, .cgroup = task.cgroup};
+    return {.view = view, .task = process_of(task)};
+}
+
 RowId id_in(const Snapshot& snapshot, View view, const Member& member) {
     RowId id{.view = view};
     switch (view) {
-        case View::Processes: id.task = process_of(member.task); break;
+        case View::Processes:
+        case View::Cgroups: return id_of_whole(view, member.task);
         case View::Stacks: {
             const Trace* trace =
                 member.entry == nullptr ? nullptr : snapshot.trace_of(*member.entry);
@@ -53,9 +60,16 @@ struct HashRowId {
     std::size_t operator()(const RowId& id) const {
         constexpr std::uint64_t kMixer = 0x9e3779b97f4a7c15U;
         const std::size_t hash = HashTaskId{}(id.task) * kMixer + id.trace;
-        return hash * kMixer + std::hash<std::string>{}(id.reason) + (id.idle ? 1U : 0U);
+        return hash * kMixer + std::hash<std::string>{}(id.reason) +
+               std::hash<std::string>{}(id.cgroup) + (id.idle ? 1U : 0U);
     }
 };
+
+/// Rows of such a view are of all that a task did, not of some of its sleeps: its
+/// time on the run queue is theirs, and it counts though it never slept.
+bool of_whole_tasks(View view) {
+    return view == View::Processes || view == View::Cgroups;
+}
 
 /// Of a task without entries: did it never sleep, or have its sleeps no stacks?
 const Reason& reason_without_stacks(const Task& task) {
@@ -70,7 +84,7 @@ void for_each_member_of(const TableContext& context, const RowOptions& options, 
                         const Use& use) {
     const Snapshot& snapshot = context.model.snapshot();
     const auto entries = snapshot.entries_of(task);
-    if (entries.empty() && (task.blocked_ns != 0 || options.view == View::Processes)) {
+    if (entries.empty() && (task.blocked_ns != 0 || of_whole_tasks(options.view))) {
         const Reason& reason = reason_without_stacks(task);
         if (filter_matches(context, task, nullptr, reason, options.filter))
             use(Member{task, nullptr, reason});
@@ -122,10 +136,10 @@ void begin_task(Group& group, const Member& member, View view) {
     group.last = &member.task;
     group.of_last = 0;
     group.last_asleep = false;
-    if (view != View::Processes) group.row.tasks += 1;
+    if (!of_whole_tasks(view)) group.row.tasks += 1;
 }
 
-/// Counts a task in its process, and its time on the run queue.
+/// Counts a task in its row, and its time on the run queue.
 void count_task(Group& group, const Task& task, const Model& model) {
     group.row.tasks += 1;
     group.row.total.runq_ns += task.runq_ns;
@@ -186,7 +200,7 @@ void add_figures(Group& group, const Member& member, const Entry& sleeps, const 
     add_histogram(group.delta_hist, delta->hist);
 }
 
-/// Whether a process counts a task: one whose sleeps are all hidden as waiting
+/// Whether its process or cgroup counts a task: one whose sleeps are all hidden as waiting
 /// for work ran all the same.
 bool counted(const TableContext& context, const RowOptions& options, const Task& task) {
     if (!task_shown(context.model, task, options)) return false;
@@ -229,9 +243,9 @@ std::vector<Row> group_rows(const TableContext& context, const RowOptions& optio
         name_row(group, member, sleeps, options.view);
         add_figures(group, member, sleeps, model);
     });
-    if (options.view == View::Processes)
+    if (of_whole_tasks(options.view))
         for (const Task& task : model.snapshot().tasks) {
-            const auto found = index.find(RowId{.view = View::Processes, .task = process_of(task)});
+            const auto found = index.find(id_of_whole(options.view, task));
             if (found != index.end() && counted(context, options, task))
                 count_task(groups[found->second], task, model);
         }

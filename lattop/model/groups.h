@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Rows that stand for many tasks: sums over the sleeps of processes, of call
-// stacks, of reasons. Called by make_rows(); the pane asks for the stacks
+// stacks, of reasons, of cgroups. Called by make_rows(); the pane asks for the stacks
 // behind one row.
 //
 // Cost: one pass over the tasks' stacks, a look-up in a hash or two for each.

@@ -29,8 +29,8 @@ bool contains(std::string_view text, std::string_view word) {
 }
 
 bool sorts_by_text(Column column) {
-    return column == Column::User || column == Column::Reason || column == Column::TopFrame ||
-           column == Column::Command;
+    return column == Column::User || column == Column::Cgroup || column == Column::Reason ||
+           column == Column::TopFrame || column == Column::Command;
 }
 
 bool stands_for_process(const Row& row) {
@@ -93,6 +93,7 @@ std::strong_ordering tie_break(const Row& a, const Row& b) {
     if (const auto order = a.task->pid <=> b.task->pid; std::is_neq(order)) return order;
     if (const auto order = a.id.trace <=> b.id.trace; std::is_neq(order)) return order;
     if (const auto order = a.id.reason <=> b.id.reason; std::is_neq(order)) return order;
+    if (const auto order = a.id.cgroup <=> b.id.cgroup; std::is_neq(order)) return order;
     return a.task->start_ns <=> b.task->start_ns;
 }
 
@@ -209,6 +210,7 @@ bool known_by(const TableContext& context, const Task& task, const Entry* entry,
     return contains(command_text(task), word) || contains(std::to_string(task.pid), word) ||
            contains(std::to_string(task.tgid), word) ||
            contains(context.users.name(task.uid), word) || contains(reason.name, word) ||
+           contains(task.cgroup, word) || contains(context.cgroups.name(task.cgroup), word) ||
            (entry != nullptr &&
             contains(top_frame(snapshot, task, *entry, context.stacks).text, word));
 }

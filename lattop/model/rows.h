@@ -11,6 +11,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "lattop/model/cgroup_names.h"
 #include "lattop/model/columns.h"
 #include "lattop/model/frames.h"
 #include "lattop/model/model.h"
@@ -27,6 +28,7 @@ struct RowId {
     std::uint64_t trace = 0;  ///< of stacks; 0 is [other]
     std::string reason{};     ///< of reasons
     bool idle = false;
+    std::string cgroup{};  ///< of cgroups: its path
 
     bool operator==(const RowId&) const = default;
 };
@@ -64,6 +66,7 @@ struct TableContext {
     const UserStacks& stacks;
     Users& users;
     Reasons& reasons;
+    CgroupNames& cgroups;
     bool interval = false;  ///< totals are of the last interval, not since load
 };
 
@@ -107,7 +110,7 @@ std::string cell_text(const TableContext& context, const Row& row, Column column
 /// "worker +11"; where that does not fit, the name is cut, not the count.
 std::string command_text(const Row& row, std::size_t columns);
 
-/// Whether pid, user, command, top frame or reason of the row hold `word`;
+/// Whether pid, user, cgroup, command, top frame or reason of the row hold `word`;
 /// letters of ASCII match whatever their case.
 bool row_contains(const TableContext& context, const Row& row, std::string_view word);
 

@@ -23,6 +23,8 @@ namespace lattop {
 template <typename Record>
 inline constexpr std::size_t kLeastBytes = sizeof(Record);
 template <>
+inline constexpr std::size_t kLeastBytes<lt_task_rec> = offsetof(lt_task_rec, cgroup);
+template <>
 inline constexpr std::size_t kLeastBytes<lt_entry_rec> = offsetof(lt_entry_rec, first_waker);
 
 /// A bounds-checked reader of one run of equal-sized records. Refuses records

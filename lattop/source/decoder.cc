@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstring>
 
 #include "lattop/source/cursor.h"
@@ -109,12 +110,25 @@ std::vector<char> decode_strings(std::span<const std::byte> bytes, const lt_head
     return strings;
 }
 
+template <typename Record>
 std::string_view string_at(const std::vector<char>& strings, std::uint32_t offset,
-                           const RecordCursor<lt_ksym_rec>& cursor) {
+                           const RecordCursor<Record>& cursor) {
     if (offset >= strings.size())
         throw FormatError(
             fmt::format("{}: string {} of {} bytes", cursor.where(), offset, strings.size()));
     return {strings.data() + offset};
+}
+
+/// Each task has its own copy: its length is bounded, as the kernel bounds it.
+std::string decode_path(const std::vector<char>& strings, std::uint32_t offset,
+                        const RecordCursor<lt_task_rec>& cursor) {
+    if (offset == 0) return "";
+    const std::string_view path = string_at(strings, offset, cursor);
+    if (path.size() >= PATH_MAX)
+        throw FormatError(
+            fmt::format("{}: its cgroup has a path of {} bytes, fewer than {} are possible",
+                        cursor.where(), path.size(), PATH_MAX));
+    return std::string(path);
 }
 
 std::vector<KernelSymbol> decode_ksyms(RecordCursor<lt_ksym_rec> cursor,
@@ -234,7 +248,8 @@ Task decode_task(const lt_task_rec& raw) {
     return task;
 }
 
-std::vector<Task> decode_tasks(RecordCursor<lt_task_rec> cursor, std::size_t n_entries) {
+std::vector<Task> decode_tasks(RecordCursor<lt_task_rec> cursor, std::size_t n_entries,
+                               const std::vector<char>& strings) {
     std::vector<Task> tasks;
     tasks.reserve(cursor.count());
     while (!cursor.done()) {
@@ -244,6 +259,7 @@ std::vector<Task> decode_tasks(RecordCursor<lt_task_rec> cursor, std::size_t n_e
             throw FormatError(
                 fmt::format("{}: entries up to {} of {}", cursor.where(), end, n_entries));
         tasks.push_back(decode_task(raw));
+        tasks.back().cgroup = decode_path(strings, raw.cgroup, cursor);
     }
     return tasks;
 }
@@ -287,7 +303,7 @@ Snapshot decode(std::span<const std::byte> bytes) {
     snapshot.entries = decode_entries(open_section<lt_entry_rec>(bytes, header, LT_SEC_ENTRIES),
                                       snapshot.traces.size(), snapshot.wakers.size());
     snapshot.tasks = decode_tasks(open_section<lt_task_rec>(bytes, header, LT_SEC_TASKS),
-                                  snapshot.entries.size());
+                                  snapshot.entries.size(), snapshot.strings);
     return snapshot;
 }
 

@@ -104,6 +104,7 @@ struct Task {
     std::uint32_t first_entry = 0;
     std::uint32_t n_entries = 0;
     std::uint32_t traces_total = 0;
+    std::string cgroup;  ///< path, as the reader sees it; "" for not known
 
     [[nodiscard]] bool kernel_thread() const { return (flags & LT_T_KTHREAD) != 0; }
     [[nodiscard]] bool exited() const { return (flags & LT_T_EXITED) != 0; }

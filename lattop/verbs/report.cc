@@ -27,12 +27,13 @@ std::string report_text(const Snapshot& snapshot, const UserStacks& names, Users
                         Reasons& reasons, const std::string& clock, const ReportOptions& options,
                         Charset charset) {
     Model model;
+    CgroupNames cgroups;
     model.update(copy(snapshot), {});
     TextOptions text;
     text.limit = options.tasks;
     text.charset = charset;
     text.since = "in all";
-    return refresh_text({model, names, users, reasons}, text, clock, "") +
+    return refresh_text({model, names, users, reasons, cgroups}, text, clock, "") +
            "\nThe worst stacks, over all tasks that share them\n" +
            stacks_text(merge_stacks(snapshot, names, reasons), options.stacks, charset);
 }
@@ -55,9 +56,11 @@ int report_command(Arguments& arguments) {
     Profile profile = Profile::recorded(file, selection);
     if (json) {
         Model model;
+        CgroupNames cgroups;
         model.update(std::move(profile.snapshot), selection.query());
-        write_output(refresh_json({model, profile.names(), profile.users(), profile.reasons()}, {},
-                                  tasks.empty() ? 0 : options.tasks, profile.realtime_ns, {}));
+        write_output(
+            refresh_json({model, profile.names(), profile.users(), profile.reasons(), cgroups}, {},
+                         tasks.empty() ? 0 : options.tasks, profile.realtime_ns, {}));
         return 0;
     }
     write_output(printable(profile.title, locale_charset()) + "\n" +

@@ -40,16 +40,25 @@ std::string state_text(const Task& task) {
     return std::string(1, task.state) + ((task.flags & LT_T_IOWAIT) != 0 ? " for I/O" : "");
 }
 
-std::string group_summary(View view, const Row& row) {
+/// A cgroup by its name, and by its path where that is another.
+std::string cgroup_text(const std::string& path, CgroupNames& names) {
+    if (path.empty()) return "not known";
+    const std::string& name = names.name(path);
+    return name == path ? path : fmt::format("{} ({})", name, path);
+}
+
+std::string group_summary(View view, const Row& row, CgroupNames& cgroups) {
     std::string text;
     switch (view) {
         case View::Processes:
             text = fmt::format("Process {} {}", row.task->tgid, command_text(*row.task));
             break;
         case View::Stacks: text = "Stack, " + row.reason->name; break;
+        case View::Cgroups: text = "Cgroup " + cgroup_text(row.id.cgroup, cgroups); break;
         default: text = "Reason " + row.reason->name; break;
     }
-    if (view != View::Processes && row.reason->idle) text += " (waiting for work)";
+    if ((view == View::Stacks || view == View::Reasons) && row.reason->idle)
+        text += " (waiting for work)";
     text +=
         fmt::format(": blocked {} in {} sleeps of {} task{}, max {}",
                     format_duration(row.total.blocked_ns), with_commas(row.total.sleeps),
@@ -58,15 +67,17 @@ std::string group_summary(View view, const Row& row) {
     return text;
 }
 
-std::string summary(const Task& task, Users& users) {
+std::string summary(const Task& task, Users& users, CgroupNames& cgroups) {
     std::string text = fmt::format("{} {}", task.pid, command_text(task));
     if (task.pid != task.tgid) text += fmt::format(" (process {})", task.tgid);
     text += fmt::format(", {}, {}: blocked {} in {} sleeps, max {}", users.name(task.uid),
                         state_text(task), format_duration(task.blocked_ns),
                         with_commas(task.sleeps), format_duration(task.max_ns));
     if (task.asleep()) text += fmt::format(", ongoing {}", format_duration(task.ongoing_ns));
-    return text + fmt::format("; run queue {} in {} waits", format_duration(task.runq_ns),
-                              with_commas(task.runs));
+    text += fmt::format("; run queue {} in {} waits", format_duration(task.runq_ns),
+                        with_commas(task.runs));
+    if (!task.cgroup.empty()) text += "; cgroup " + cgroup_text(task.cgroup, cgroups);
+    return text;
 }
 
 /// The line of a stack: "> 98.2% #####   12.3s  1204 10.2ms  1.23s* futex   worker".
@@ -365,7 +376,8 @@ std::vector<Line> DetailView::lines(const TableContext& context, Charset charset
 
 std::string DetailView::title(const TableContext& context) const {
     if (snapshot_ == nullptr) return "the figures of this row are gone: Esc closes";
-    return row_ ? group_summary(view_, *row_) : summary(*task_, context.users);
+    return row_ ? group_summary(view_, *row_, context.cgroups)
+                : summary(*task_, context.users, context.cgroups);
 }
 
 /// As much of the open stack as fits, its first line in any case.

@@ -40,6 +40,7 @@ constexpr auto kBindings = std::to_array<Binding>({
     {character(U'2'), Command::ShowView, Column::Blocked, View::Processes},
     {character(U'3'), Command::ShowView, Column::Blocked, View::Stacks},
     {character(U'4'), Command::ShowView, Column::Blocked, View::Reasons},
+    {character(U'5'), Command::ShowView, Column::Blocked, View::Cgroups},
     {special(KeyCode::Escape), Command::Close},
     {special(KeyCode::F1), Command::Help},
     {character(U'h'), Command::Help},
@@ -91,7 +92,7 @@ constexpr auto kBindings = std::to_array<Binding>({
 });
 
 constexpr auto kHelp = std::to_array<HelpLine>({
-    {"1 2 3 4", "tasks, processes, call stacks, reasons"},
+    {"1 2 3 4 5", "tasks, processes, call stacks, reasons, cgroups"},
     {"Tab Shift-Tab", "the next view, the one before"},
     {"Up Down k j", "select a row; in the pane, a stack"},
     {"PgUp PgDn", "a page; in the pane, scroll its lines"},
@@ -99,7 +100,7 @@ constexpr auto kHelp = std::to_array<HelpLine>({
     {"Home End g G", "first, last"},
     {"Enter", "open the pane with the stacks of the row; again: keys go there"},
     {"Esc", "leave the pane, close it, the help; clear search and filter"},
-    {"F3 /", "search pid, user, command, frame, reason; n: the next one"},
+    {"F3 /", "search pid, user, cgroup, command, frame, reason; n: the next"},
     {"F4 \\", "show only what holds a word; several with |"},
     {"F5 t", "processes with their tasks below; - and + fold and unfold one"},
     {"F6", "choose the column to sort by"},

@@ -92,7 +92,7 @@ private:
     enum class Mode { Table, Help, SortMenu, ColumnMenu, Search, Filter, Delay, Reset };
 
     [[nodiscard]] TableContext context() {
-        return {model_, stacks_, users_, reasons_, options_.interval};
+        return {model_, stacks_, users_, reasons_, cgroups_, options_.interval};
     }
     [[nodiscard]] TableView& table() { return tables_.at(static_cast<std::size_t>(options_.view)); }
     void fill_detail();
@@ -123,6 +123,7 @@ private:
     UserStacks& stacks_;
     Users& users_;
     Reasons& reasons_;
+    CgroupNames cgroups_;
     Model model_;
     RowOptions options_;
     std::chrono::milliseconds delay_;
@@ -131,7 +132,7 @@ private:
     ColumnChoice columns_, columns_before_;  // now, and when the menu of columns was opened
 
     Mode mode_ = Mode::Table;
-    std::array<TableView, 4> tables_;  // as views(): each keeps its selection
+    std::array<TableView, kViews> tables_;  // as views(): each keeps its selection
     DetailView detail_;
     std::optional<RowId> detail_row_;  // the pane is open
     bool detail_focused_ = false;

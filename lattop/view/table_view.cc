@@ -12,6 +12,7 @@ constexpr int kLeastPid = 5;
 constexpr int kLeastCommand = 8;
 constexpr int kLeastFrame = 9;
 constexpr int kGoodFrame = 16;
+constexpr int kLeastCgroup = 12;
 
 int pid_width(std::span<const Row> rows) {
     std::uint32_t largest = 0;
@@ -54,10 +55,11 @@ PlacedColumn* place_of(std::vector<PlacedColumn>& placed, Column column) {
     return found == placed.end() ? nullptr : &*found;
 }
 
-/// The two columns that take what room there is.
-void set_widths(std::vector<PlacedColumn>& placed, int command, int frame) {
+/// The columns that take what room there is.
+void set_widths(std::vector<PlacedColumn>& placed, int command, int frame, int cgroup) {
     if (PlacedColumn* place = place_of(placed, Column::Command)) place->width = command;
     if (PlacedColumn* place = place_of(placed, Column::TopFrame)) place->width = frame;
+    if (PlacedColumn* place = place_of(placed, Column::Cgroup)) place->width = cgroup;
 }
 
 /// Before a command in a tree.
@@ -81,17 +83,24 @@ std::vector<PlacedColumn> place_columns(View view, std::span<const Column> shown
         placed.push_back(
             {column, column == Column::Pid ? pid_width(rows) : column_info(column).width});
     const int command_need = command_width(view, rows);
-    set_widths(placed, command_need, kGoodFrame);
+    const int good_cgroup = column_info(Column::Cgroup).width;
+    set_widths(placed, command_need, kGoodFrame, good_cgroup);
 
     drop_until_it_fits(placed, view_info(view).goes_first, width);
     // The others go only where even short names do not fit.
     if (fixed_width(placed) > width) {
-        set_widths(placed, kLeastCommand, kLeastFrame);
+        set_widths(placed, kLeastCommand, kLeastFrame, kLeastCgroup);
         drop_until_it_fits(placed, view_info(view).goes_last, width);
     }
 
-    // Room that is left: the command's up to its need, the rest the frame's.
-    const int left = std::max(width - fixed_width(placed), 0);
+    // Room that is left: the cgroup's up to its width, the command's up to its
+    // need, the rest the frame's.
+    int left = std::max(width - fixed_width(placed), 0);
+    if (PlacedColumn* cgroup = place_of(placed, Column::Cgroup)) {
+        const int more = std::min(good_cgroup - cgroup->width, left);
+        cgroup->width += more;
+        left -= more;
+    }
     PlacedColumn* command = place_of(placed, Column::Command);
     PlacedColumn* frame = place_of(placed, Column::TopFrame);
     const int to_frame = frame == nullptr ? 0 : std::clamp(kGoodFrame - frame->width, 0, left);

@@ -256,6 +256,9 @@ enum {
  * @first_entry: index of its first entry
  * @n_entries: how many there are in this snapshot
  * @traces_total: how many entries the task has in the module
+ * @cgroup: offset into LT_SEC_STRINGS: the path of the cgroup (version 2) that it is
+ *	in, or was in when it exited, as /proc/PID/cgroup shows it to the reader; ""
+ *	where that is not known, and of LT_KIND_EXITED_ALL and LT_KIND_OTHER
  */
 struct lt_task_rec {
 	__u32 pid;
@@ -276,6 +279,8 @@ struct lt_task_rec {
 	__u32 first_entry;
 	__u32 n_entries;
 	__u32 traces_total;
+	__u32 cgroup;
+	__u32 spare;
 };
 
 #define LT_TRACE_OTHER	(~0U)	/* lt_entry_rec.trace of the entry named [other] */

@@ -159,10 +159,12 @@ def digits_and_tab_choose_the_view(setup):
     terminal.wait("Stacks: 6 shown", "disk read", "futex")
     terminal.keys("Tab")
     terminal.wait("Reasons: 6 shown", "epoll")
+    terminal.keys("5")
+    terminal.wait("Cgroups: 5 shown", "nginx.service")
     terminal.keys("Tab")
     terminal.wait("Tasks: 9 of 9 shown")
     terminal.keys("BTab")
-    terminal.wait("Reasons: 6 shown")
+    terminal.wait("Cgroups: 5 shown")
     terminal.keys("1")
     terminal.wait("Tasks: 9 of 9 shown", "nginx")
     lattop.quit()
@@ -180,6 +182,17 @@ def the_pane_of_a_reason_shows_its_stacks_and_tasks(setup):
     terminal.wait("tasks", "1202 S db-worker/2")
     terminal.keys("Escape", "Escape")
     terminal.wait("Reasons: 6 shown", gone=["SHARE"])
+    lattop.quit()
+
+
+@test
+def a_container_is_found_by_its_name_and_its_pane_shows_its_path(setup):
+    lattop = Lattop(setup, size=(110, 40))
+    terminal = lattop.terminal
+    terminal.keys("5", "F4")
+    terminal.type("docker:dd")
+    terminal.keys("Enter", "Home", "Enter")
+    terminal.wait("Cgroups: 1 shown", "Cgroup docker:dddddddddddd (/system.slice/docker-dd", "of 3 tasks", gone=["nginx"])
     lattop.quit()
 
 

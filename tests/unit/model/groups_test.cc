@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kMs = 1'000'000;
 
 struct Tables {
-    TableContext context() { return {model, stacks, users, reasons}; }
+    TableContext context() { return {model, stacks, users, reasons, cgroups}; }
     std::vector<Row> rows(View view) {
         options.view = view;
         return make_rows(context(), options);
@@ -29,6 +29,7 @@ struct Tables {
     Model model;
     SampleStacks stacks;
     SampleUsers users;
+    CgroupNames cgroups;
     Reasons reasons;
     RowOptions options;
 };
@@ -53,8 +54,43 @@ TEST_CASE("every view adds up to the same blocked time and sleeps") {
     SampleTables world;
     const std::uint64_t all = blocked(world.rows(View::Tasks));
     CHECK(all > 0);
-    for (const View view : {View::Processes, View::Stacks, View::Reasons})
+    for (const View view : {View::Processes, View::Stacks, View::Reasons, View::Cgroups})
         CHECK(blocked(world.rows(view)) == all);
+}
+
+TEST_CASE("a cgroup is its tasks added up, though they never slept, without those below it") {
+    SnapshotBuilder builder;
+    const auto wait = builder.add_trace({.id = 1, .kernel = {"schedule", "pipe_read"}});
+    builder.add_task({.pid = 7,
+                      .blocked_ns = 30,
+                      .sleeps = 1,
+                      .runq_ns = 5,
+                      .cgroup = "/web",
+                      .entries = {{.trace = wait, .blocked_ns = 30}}});
+    builder.add_task({.pid = 8, .runq_ns = 6, .state = 'R', .flags = 0, .cgroup = "/web"});
+    builder.add_task({.pid = 9, .runq_ns = 7, .state = 'R', .flags = 0, .cgroup = "/web/worker"});
+    builder.add_task({.pid = 0, .tgid = 0, .runq_ns = 8, .kind = LT_KIND_OTHER, .flags = 0});
+    Tables world;
+    world.model.update(builder.snapshot(), {});
+    const Row web = world.row(View::Cgroups, Column::Cgroup, "/web");
+    CHECK(web.tasks == 2);
+    CHECK(web.asleep == 0);
+    CHECK(web.total.blocked_ns == 30);
+    CHECK(web.total.runq_ns == 11);
+    CHECK(web.reason->name == "pipe read");
+    CHECK(world.row(View::Cgroups, Column::Cgroup, "/web/worker").total.runq_ns == 7);
+    CHECK(world.row(View::Cgroups, Column::Cgroup, "-").total.runq_ns == 8);
+    CHECK(tasks_of_row(world.context(), world.options, web.id).size() == 2);
+    CHECK(stacks_of_row(world.context(), world.options, web.id).size() == 1);
+
+    world.options.filter = "WORKER";
+    CHECK(world.rows(View::Cgroups).size() == 1);
+    world.options.filter = "";
+    world.options.sort = Column::Cgroup;
+    const auto rows = world.rows(View::Cgroups);
+    REQUIRE(rows.size() == 3);
+    CHECK(rows[0].id.cgroup.empty());  // "-"
+    CHECK(rows[1].id.cgroup == "/web");
 }
 
 TEST_CASE("a process is its threads added up, named by its leader") {

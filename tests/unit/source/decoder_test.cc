@@ -4,6 +4,7 @@
 #include <cstring>
 #include <functional>
 
+#include "lattop/source/encoder.h"
 #include "lattop/source/error.h"
 #include "tests/unit/support/catch.h"
 #include "tests/unit/support/snapshot_builder.h"
@@ -242,15 +243,34 @@ TEST_CASE("wakers come with their traces") {
     CHECK(snapshot.trace_at(wakers[1].trace) == nullptr);
 }
 
-TEST_CASE("a snapshot from before there were wakers is read, and has none") {
+TEST_CASE("tasks come with their cgroups; one that is not there, or too long, is refused") {
+    SnapshotBuilder builder;
+    builder.add_task({.pid = 1, .cgroup = "/system.slice/nginx.service"});
+    builder.add_task({.pid = 2});
+    const Snapshot snapshot = builder.snapshot();
+    CHECK(snapshot.tasks[0].cgroup == "/system.slice/nginx.service");
+    CHECK(snapshot.tasks[1].cgroup.empty());
+    CHECK(decode(encode(snapshot)).tasks[0].cgroup == "/system.slice/nginx.service");
+
+    auto bytes = builder.bytes();
+    poke(bytes, record_at(bytes, LT_SEC_TASKS, 1) + offsetof(lt_task_rec, cgroup), __u32{4000});
+    CHECK_THROWS_WITH(decode(bytes), has_text("tasks[1]: string 4000 of"));
+    builder.add_task({.pid = 3, .cgroup = "/" + std::string(4095, 'x')});
+    CHECK_THROWS_WITH(builder.snapshot(),
+                      has_text("tasks[2]: its cgroup has a path of 4096 bytes"));
+}
+
+TEST_CASE("a snapshot of the first layout is read, and has no wakers and no cgroups") {
     SnapshotBuilder builder = sample();
-    builder.before_wakers = true;
+    builder.first_layout = true;
     const Snapshot snapshot = builder.snapshot();
     REQUIRE(snapshot.entries.size() == 4);
     CHECK(snapshot.entries[0].hist[4] == 2);
     CHECK(snapshot.entries[1].blocked_ns == 9);
     for (const Entry& entry : snapshot.entries)
         CHECK(snapshot.wakers_of(entry).empty());
+    for (const Task& task : snapshot.tasks)
+        CHECK(task.cgroup.empty());
 }
 
 TEST_CASE("wakers that are not there, or have no trace, are refused") {

@@ -111,6 +111,9 @@ void SnapshotBuilder::add_task(const TaskSpec& spec) {
     raw.first_entry = static_cast<__u32>(entries_.size());
     raw.n_entries = static_cast<__u32>(spec.entries.size());
     raw.traces_total = spec.traces_total == 0 ? raw.n_entries : spec.traces_total;
+    const auto [cgroup, added] = cgroups_.try_emplace(spec.cgroup, 0);
+    if (added) cgroup->second = string(spec.cgroup);
+    raw.cgroup = cgroup->second;
     for (const EntrySpec& entry : spec.entries) {
         lt_entry_rec rec{};
         rec.trace = entry.trace;
@@ -150,19 +153,20 @@ void SnapshotBuilder::add_task(const TaskSpec& spec) {
 
 std::vector<std::byte> SnapshotBuilder::bytes() const {
     lt_header raw = header;
-    const std::size_t header_size = before_wakers ? offsetof(lt_header, wakers) : sizeof(raw);
+    const std::size_t header_size = first_layout ? offsetof(lt_header, wakers) : sizeof(raw);
     raw.header_bytes = static_cast<__u32>(header_size) + growth;
     std::vector<std::byte> bytes(raw.header_bytes);
-    raw.section[LT_SEC_TASKS] = append_section(bytes, tasks_, growth);
+    raw.section[LT_SEC_TASKS] = append_section(
+        bytes, tasks_, growth, first_layout ? offsetof(lt_task_rec, cgroup) : sizeof(lt_task_rec));
     raw.section[LT_SEC_ENTRIES] =
         append_section(bytes, entries_, growth,
-                       before_wakers ? offsetof(lt_entry_rec, first_waker) : sizeof(lt_entry_rec));
+                       first_layout ? offsetof(lt_entry_rec, first_waker) : sizeof(lt_entry_rec));
     raw.section[LT_SEC_TRACES] = append_section(bytes, traces_, growth);
     raw.section[LT_SEC_FRAMES] = append_section(bytes, frames_, growth);
     raw.section[LT_SEC_KSYMS] = append_section(bytes, ksyms_, growth);
     const std::vector<char> strings(strings_.begin(), strings_.end());
     raw.section[LT_SEC_STRINGS] = append_section(bytes, strings, 0);
-    if (!before_wakers) raw.wakers = append_section(bytes, wakers_, growth);
+    if (!first_layout) raw.wakers = append_section(bytes, wakers_, growth);
     raw.total_bytes = bytes.size();
     std::memcpy(bytes.data(), &raw, header_size);
     return bytes;

@@ -56,6 +56,7 @@ struct TaskSpec {
     std::uint32_t flags = LT_T_ASLEEP;
     std::uint32_t exec_id = 1;
     std::uint32_t traces_total = 0;  ///< 0: as many as there are entries
+    std::string cgroup{};
     std::vector<EntrySpec> entries{};
 };
 
@@ -76,8 +77,9 @@ public:
     /// Bytes added to each record, as a newer module would have them.
     std::uint32_t growth = 0;
 
-    /// Header and entries as the first snapshots had them: nothing of wakers.
-    bool before_wakers = false;
+    /// Header, tasks and entries as the first snapshots had them: nothing of
+    /// wakers and cgroups.
+    bool first_layout = false;
 
     std::uint32_t add_trace(const TraceSpec& spec);
     void add_task(const TaskSpec& spec);
@@ -95,7 +97,7 @@ private:
     std::vector<lt_trace_rec> traces_;
     std::vector<std::uint64_t> frames_;
     std::vector<lt_ksym_rec> ksyms_;
-    std::map<std::string, std::uint32_t> ksym_index_;
+    std::map<std::string, std::uint32_t> ksym_index_, cgroups_;
     std::string strings_ = std::string(1, '\0');
 };
 

@@ -354,7 +354,7 @@ TEST_CASE("the sort column is chosen by letter, by neighbour, by menu") {
     CHECK_THAT(driver.text(), has_text("Sorted by SLP/s"));
     driver.press(key(U'>'));
     driver.press(key(U'>'));
-    CHECK_THAT(driver.text(), has_text("Sorted by REASON"));
+    CHECK_THAT(driver.text(), has_text("Sorted by CGROUP"));
     ColumnChoice hidden = driver.screen().columns();
     hidden.toggle(View::Tasks, Column::Runq);
     driver.screen().choose_columns(hidden);
@@ -430,7 +430,8 @@ TEST_CASE("nothing hostile reaches a cell, whatever the charset") {
 }
 
 TEST_CASE("every column that fits is shown, the least telling go first") {
-    const View view = GENERATE(View::Tasks, View::Processes, View::Stacks, View::Reasons);
+    const View view =
+        GENERATE(View::Tasks, View::Processes, View::Stacks, View::Reasons, View::Cgroups);
     std::size_t before = 0;
     for (int width = 40; width <= 200; ++width) {
         const auto placed = place_columns(view, columns(view), width, {});
@@ -453,6 +454,7 @@ TEST_CASE("every view looks as recorded, with and without its pane") {
         {"processes", U'2'},
         {"stacks", U'3'},
         {"reasons", U'4'},
+        {"cgroups", U'5'},
     }));
     Driver driver({100, 40});
     driver.refresh(12);
@@ -478,11 +480,12 @@ TEST_CASE("digits and Tab choose the view, and each asks for the traces it needs
     driver.press(key(KeyCode::Tab));
     CHECK_THAT(driver.text(), has_text("Reasons: "));
     driver.press(key(KeyCode::Tab));
+    CHECK_THAT(driver.text(), has_text("Cgroups: "));
+    driver.press(key(KeyCode::Tab));
     CHECK_THAT(driver.text(), has_text("Tasks: "));
     CHECK(driver.screen().query().traces == LT_TRACES_WORST);
-    driver.press(key(KeyCode::BackTab));
-    driver.press(key(KeyCode::BackTab));
-    driver.press(key(KeyCode::BackTab));
+    for (int i = 0; i < 4; ++i)
+        driver.press(key(KeyCode::BackTab));
     CHECK_THAT(driver.text(), has_text("Processes: "));
     CHECK(!driver.press(key(U'2')).refresh);
 }

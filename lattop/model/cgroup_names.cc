@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See cgroup_names.h. Runtimes name cgroups by the container's id, 64 digits:
+// "docker-ID.scope" under systemd, "/docker/ID" without it, and so on. Of
+// containers in containers the innermost counts.
+#include "lattop/model/cgroup_names.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+
+namespace lattop {
+namespace {
+
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+constexpr std::size_t kIdDigits = 64;
+constexpr std::size_t kShownDigits = 12;  // as docker ps shows an id
+constexpr std::size_t kMaxNames = 65536;
+
+struct Container {
+    std::string runtime;
+    std::string id;
+    std::string name;  ///< where the cgroup itself has it
+};
+
+bool is_id(std::string_view text) {
+    return text.size() == kIdDigits && text.find_first_not_of("0123456789abcdef") == text.npos;
+}
+
+/// Takes `prefix` and `suffix` off `text`; nothing where it has not both.
+std::optional<std::string_view> between(std::string_view text, std::string_view prefix,
+                                        std::string_view suffix) {
+    if (text.size() < prefix.size() + suffix.size() || !text.starts_with(prefix) ||
+        !text.ends_with(suffix))
+        return std::nullopt;
+    text.remove_prefix(prefix.size());
+    text.remove_suffix(suffix.size());
+    return text;
+}
+
+/// systemd.unit(5): "\x2d" stands for "-".
+std::string unescaped(std::string_view text) {
+    std::string result;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        unsigned value = 0;
+        const std::string_view escape = text.substr(i, 4);
+        if (escape.size() == 4 && escape.starts_with("\\x") &&
+            escape.find_first_not_of("0123456789abcdef", 2) == escape.npos) {
+            value = static_cast<unsigned>(std::stoul(std::string(escape.substr(2)), nullptr, 16));
+            result += static_cast<char>(value);
+            i += 3;
+        } else {
+            result += text[i];
+        }
+    }
+    return result;
+}
+
+/// The container that one component of a path is; `above` is the path before it.
+std::optional<Container> container_of(std::string_view component, std::string_view above) {
+    struct Scope {
+        std::string_view prefix, runtime;
+    };
+    static constexpr auto kScopes = std::to_array<Scope>({{"docker-", "docker"},
+                                                          {"libpod-", "podman"},
+                                                          {"cri-containerd-", "containerd"},
+                                                          {"nerdctl-", "containerd"},
+                                                          {"crio-", "crio"}});
+    for (const Scope& scope : kScopes)
+        if (const auto id = between(component, scope.prefix, ".scope"); id && is_id(*id))
+            return Container{std::string(scope.runtime), std::string(*id), ""};
+    if (is_id(component)) {
+        const bool docker = above.ends_with("/docker");
+        const bool podman = above.find("/libpod_parent") != above.npos;
+        return Container{docker   ? "docker"
+                         : podman ? "podman"
+                                  : "container",
+                         std::string(component), ""};
+    }
+    if (const auto name = between(component, "lxc.payload.", ""))
+        return Container{"lxc", "", std::string(*name)};
+    if (const auto name = between(component, "machine-", ".scope"))
+        return Container{"machine", "", unescaped(*name)};
+    return std::nullopt;
+}
+
+/// A file of JSON; null where there is none to be read.
+Json read_json(const fs::path& path) {
+    std::ifstream file(path);
+    return file ? Json::parse(file, nullptr, false) : Json();
+}
+
+std::string string_in(const Json& object, const char* key) {
+    const auto found = object.is_object() ? object.find(key) : object.end();
+    return object.is_object() && found != object.end() && found->is_string()
+               ? found->get<std::string>()
+               : "";
+}
+
+/// "namespace/pod/container" of Kubernetes, by the annotations with these names.
+std::string pod_name(const Json& config, const char* space, const char* pod,
+                     const char* container) {
+    if (!config.is_object() || !config.contains("annotations")) return "";
+    const Json& annotations = config["annotations"];
+    const std::string name = string_in(annotations, container);
+    const std::string of = string_in(annotations, space) + "/" + string_in(annotations, pod);
+    return name.empty() ? "" : of + "/" + name;
+}
+
+std::string docker_name(const fs::path& root, const std::string& id) {
+    std::string name =
+        string_in(read_json(root / "var/lib/docker/containers" / id / "config.v2.json"), "Name");
+    if (name.starts_with('/')) name.erase(0, 1);
+    return name;
+}
+
+std::string podman_name(const fs::path& root, const std::string& id) {
+    const Json all =
+        read_json(root / "var/lib/containers/storage/overlay-containers/containers.json");
+    for (const Json& one : all.is_array() ? all : Json::array())
+        if (string_in(one, "id") == id && one.contains("names") && one["names"].is_array() &&
+            !one["names"].empty() && one["names"][0].is_string())
+            return one["names"][0];
+    return "";
+}
+
+std::string containerd_name(const fs::path& root, const std::string& id) {
+    return pod_name(read_json(root / "run/containerd/io.containerd.runtime.v2.task/k8s.io" / id /
+                              "config.json"),
+                    "io.kubernetes.cri.sandbox-namespace", "io.kubernetes.cri.sandbox-name",
+                    "io.kubernetes.cri.container-name");
+}
+
+std::string crio_name(const fs::path& root, const std::string& id) {
+    return pod_name(
+        read_json(root / "run/containers/storage/overlay-containers" / id / "userdata/config.json"),
+        "io.kubernetes.pod.namespace", "io.kubernetes.pod.name", "io.kubernetes.container.name");
+}
+
+/// What its runtime calls it, else the start of its id.
+std::string container_name(const fs::path& root, const Container& container) {
+    std::string name = container.name;
+    if (container.runtime == "docker") name = docker_name(root, container.id);
+    if (container.runtime == "podman") name = podman_name(root, container.id);
+    if (container.runtime == "crio") name = crio_name(root, container.id);
+    if (container.runtime == "containerd" || container.runtime == "container")
+        name = containerd_name(root, container.id);
+    return container.runtime + ":" + (name.empty() ? container.id.substr(0, kShownDigits) : name);
+}
+
+std::string name_of(const fs::path& root, const std::string& path) {
+    if (path.empty()) return "-";
+    std::optional<Container> container;
+    std::size_t end = 0;  // of its component
+    for (std::size_t from = 0; from < path.size();) {
+        const std::size_t slash = std::min(path.find('/', from + 1), path.size());
+        const std::string_view all(path);
+        if (auto found =
+                container_of(all.substr(from + 1, slash - from - 1), all.substr(0, from))) {
+            container = std::move(found);
+            end = slash;
+        }
+        from = slash;
+    }
+    if (container) {
+        // podman and runc put what runs one level below
+        const std::string below = path.substr(end);
+        return container_name(root, *container) + (below == "/container" ? "" : below);
+    }
+    for (const std::string_view slice : {"/system.slice/", "/user.slice/"})
+        if (path.size() > slice.size() && path.starts_with(slice)) return path.substr(slice.size());
+    return path;
+}
+
+}  // namespace
+
+const std::string& CgroupNames::name(const std::string& path) {
+    if (const auto found = names_.find(path); found != names_.end()) return found->second;
+    if (names_.size() >= kMaxNames) names_.clear();
+    return names_.emplace(path, name_of(root_, path)).first->second;
+}
+
+}  // namespace lattop

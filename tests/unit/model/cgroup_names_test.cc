@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lattop/model/cgroup_names.h"
+
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/unit/support/catch.h"
+
+namespace lattop::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kId(64, 'a');
+
+/// A root of files for names, gone at the end.
+class Root {
+public:
+    Root() {
+        char name[] = "/tmp/lattop-cgroup-names-XXXXXX";
+        path_ = ::mkdtemp(name);
+    }
+    ~Root() { fs::remove_all(path_); }
+    Root(const Root&) = delete;
+    Root& operator=(const Root&) = delete;
+
+    void write(const std::string& file, const std::string& text) const {
+        fs::create_directories((path_ / file).parent_path());
+        std::ofstream(path_ / file) << text;
+    }
+    [[nodiscard]] std::string name(const std::string& cgroup) const {
+        return CgroupNames(path_).name(cgroup);
+    }
+
+private:
+    fs::path path_;
+};
+
+}  // namespace
+
+TEST_CASE("cgroups are called by unit or container; others by their path") {
+    const Root root;
+    const auto [path, name] = GENERATE_COPY(table<std::string, std::string>({
+        {"", "-"},
+        {"/", "/"},
+        {"/system.slice", "/system.slice"},
+        {"/system.slice/nginx.service", "nginx.service"},
+        {"/user.slice/user-1000.slice/session-3.scope", "user-1000.slice/session-3.scope"},
+        {"/my/own", "/my/own"},
+        {"/../other", "/../other"},
+        {"/system.slice/docker-" + kId + ".scope", "docker:aaaaaaaaaaaa"},
+        {"/docker/" + kId, "docker:aaaaaaaaaaaa"},
+        {"/docker/" + kId + "/system.slice/cron.service",
+         "docker:aaaaaaaaaaaa/system.slice/cron.service"},
+        {"/machine.slice/libpod-" + kId + ".scope/container", "podman:aaaaaaaaaaaa"},
+        {"/kubepods.slice/kubepods-pod1.slice/cri-containerd-" + kId + ".scope",
+         "containerd:aaaaaaaaaaaa"},
+        {"/kubepods/burstable/pod1/" + kId, "container:aaaaaaaaaaaa"},
+        {"/kubepods.slice/crio-" + kId + ".scope", "crio:aaaaaaaaaaaa"},
+        {"/lxc.payload.web/init.scope", "lxc:web/init.scope"},
+        {"/machine.slice/machine-qemu\\x2d1\\x2dvm.scope", "machine:qemu-1-vm"},
+        {"/docker/short", "/docker/short"},
+        {"/system.slice/docker-" + kId + ".scope/docker/" + std::string(64, 'b'),
+         "docker:bbbbbbbbbbbb"},
+    }));
+    CAPTURE(path);
+    CHECK(root.name(path) == name);
+}
+
+TEST_CASE("containers are called what their runtime calls them") {
+    const Root root;
+    root.write("var/lib/docker/containers/" + kId + "/config.v2.json", R"({"Name": "/web"})");
+    CHECK(root.name("/system.slice/docker-" + kId + ".scope") == "docker:web");
+
+    root.write("var/lib/containers/storage/overlay-containers/containers.json",
+               R"([{"id": "other", "names": ["no"]}, {"id": ")" + kId + R"(", "names": ["db"]}])");
+    CHECK(root.name("/machine.slice/libpod-" + kId + ".scope/container") == "podman:db");
+
+    root.write("run/containerd/io.containerd.runtime.v2.task/k8s.io/" + kId + "/config.json",
+               R"({"annotations": {"io.kubernetes.cri.container-name": "app",
+                                   "io.kubernetes.cri.sandbox-name": "shop-1",
+                                   "io.kubernetes.cri.sandbox-namespace": "prod"}})");
+    CHECK(root.name("/kubepods/pod1/" + kId) == "container:prod/shop-1/app");
+
+    root.write("run/containers/storage/overlay-containers/" + kId + "/userdata/config.json",
+               R"({"annotations": {"io.kubernetes.container.name": "app",
+                                   "io.kubernetes.pod.name": "shop-2",
+                                   "io.kubernetes.pod.namespace": "test"}})");
+    CHECK(root.name("/kubepods.slice/crio-" + kId + ".scope") == "crio:test/shop-2/app");
+}
+
+TEST_CASE("files of runtimes that are not as expected name nothing") {
+    const Root root;
+    const std::string text = GENERATE("", "{", "[]", "{}", "[{}]", "null", R"({"Name": 1})",
+                                      R"({"annotations": []})", R"([{"id": 1, "names": {}}])");
+    CAPTURE(text);
+    root.write("var/lib/docker/containers/" + kId + "/config.v2.json", text);
+    root.write("var/lib/containers/storage/overlay-containers/containers.json", text);
+    root.write("run/containerd/io.containerd.runtime.v2.task/k8s.io/" + kId + "/config.json", text);
+    CHECK(root.name("/docker/" + kId) == "docker:aaaaaaaaaaaa");
+    CHECK(root.name("/libpod_parent/" + kId) == "podman:aaaaaaaaaaaa");
+    CHECK(root.name("/kubepods/pod1/" + kId) == "container:aaaaaaaaaaaa");
+}
+
+}  // namespace lattop::test
