@@ -42,7 +42,6 @@ std::string state_text(const Task& task) {
 
 /// A cgroup by its name, and by its path where that is another.
 std::string cgroup_text(const std::string& path, CgroupNames& names) {
-    if (path.empty()) return "not known";
     const std::string& name = names.name(path);
     return name == path ? path : fmt::format("{} ({})", name, path);
 }
@@ -54,7 +53,7 @@ std::string group_summary(View view, const Row& row, CgroupNames& cgroups) {
             text = fmt::format("Process {} {}", row.task->tgid, command_text(*row.task));
             break;
         case View::Stacks: text = "Stack, " + row.reason->name; break;
-        case View::Cgroups: text = "Cgroup " + cgroup_text(row.id.cgroup, cgroups); break;
+        case View::Cgroups: text = "Cgroup " + cgroups.name(row.id.cgroup); break;
         default: text = "Reason " + row.reason->name; break;
     }
     if ((view == View::Stacks || view == View::Reasons) && row.reason->idle)
@@ -64,6 +63,8 @@ std::string group_summary(View view, const Row& row, CgroupNames& cgroups) {
                     format_duration(row.total.blocked_ns), with_commas(row.total.sleeps),
                     with_commas(row.tasks), row.tasks == 1 ? "" : "s", format_duration(row.max_ns));
     if (row.asleep != 0) text += fmt::format(", {} of them now", with_commas(row.asleep));
+    if (view == View::Cgroups && cgroups.name(row.id.cgroup) != row.id.cgroup)
+        text += "; path " + (row.id.cgroup.empty() ? "not known" : row.id.cgroup);
     return text;
 }
 

@@ -187,12 +187,12 @@ def the_pane_of_a_reason_shows_its_stacks_and_tasks(setup):
 
 @test
 def a_container_is_found_by_its_name_and_its_pane_shows_its_path(setup):
-    lattop = Lattop(setup, size=(110, 40))
+    lattop = Lattop(setup, size=(150, 40))
     terminal = lattop.terminal
     terminal.keys("5", "F4")
     terminal.type("docker:dd")
     terminal.keys("Enter", "Home", "Enter")
-    terminal.wait("Cgroups: 1 shown", "Cgroup docker:dddddddddddd (/system.slice/docker-dd", "of 3 tasks", gone=["nginx"])
+    terminal.wait("Cgroups: 1 shown", "Cgroup docker:dddddddddddd: blocked", "of 3 tasks", "path /system.slice/docker-dd", gone=["nginx"])
     lattop.quit()
 
 
