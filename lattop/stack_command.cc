@@ -50,6 +50,7 @@ public:
         const std::string name =
             read_proc_text(fmt::format("/proc/{}/task/{}/comm", pid_, tid)).text;
         print(fmt::format("thread {} {}", tid, name.substr(0, name.find('\n'))));
+        if (!stack.object.empty()) print("  waits for " + stack.object);
         std::vector<std::uint64_t> addresses;
         for (const LiveFrame& frame : stack.walk.frames)
             addresses.push_back(frame.pc);

@@ -11,6 +11,7 @@
 #include <cerrno>
 
 #include "lattop/model/proc_text.h"
+#include "lattop/model/wait_object.h"
 
 namespace lattop {
 namespace {
@@ -45,12 +46,13 @@ LiveStack live_stack(const std::string& proc, std::uint32_t pid, std::uint32_t t
     for (int i = 0; i < kTries; ++i) {
         const auto before = parse_switches(read_proc_text(folder + "status").text);
         const ProcText call = read_proc_text(folder + "syscall");
-        if (!before || call.error != 0) return {state_of(call.error), {}};
+        if (!before || call.error != 0) return {state_of(call.error), {}, {}};
         auto registers = parse_syscall(call.text);
         stack.state = LiveStack::State::Runs;
         if (!registers) continue;
         add_bp(*registers, more(tid));
         stack.walk = unwinder.walk(code, *registers);
+        stack.object = wait_object(proc, pid, tid, call.text);
         const ProcText same_call = read_proc_text(folder + "syscall");
         if (parse_switches(read_proc_text(folder + "status").text) != before ||
             same_call.text != call.text)
@@ -59,6 +61,7 @@ LiveStack live_stack(const std::string& proc, std::uint32_t pid, std::uint32_t t
         return stack;
     }
     stack.walk = {};
+    stack.object.clear();
     return stack;
 }
 

@@ -25,6 +25,7 @@ struct LiveStack {
     };
     State state = State::Gone;
     LiveWalk walk;
+    std::string object;  ///< what it waits for: see wait_object.h
 };
 
 /// Walks the stack of thread `tid` of the process that `code` is of. Tries a

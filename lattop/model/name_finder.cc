@@ -48,6 +48,7 @@ LiveNames NameFinder::walk(const NameRequest& request) {
     if (stack.state != LiveStack::State::Blocked) return live;
     for (const LiveFrame& frame : stack.walk.frames)
         live.addresses.push_back(frame.pc);
+    live.object = stack.object;
     if (!stack.walk.complete) live.end = stack.walk.why;
     live.stack = symbolizer_.name(task, live.addresses, request.round).stack;
     return live;
@@ -62,7 +63,7 @@ NameAnswer NameFinder::answer(const NameRequest& request) {
         else
             answer.naming = symbolizer_.name(request.task, request.addresses, request.round);
     } catch (const std::exception& error) {
-        if (request.live) answer.live = LiveNames{{}, {}, error.what()};
+        if (request.live) answer.live = LiveNames{.end = error.what()};
     }
     return answer;
 }

@@ -36,7 +36,8 @@ StackId stack_id(const Snapshot& snapshot, const Waker& waker, TraceIndex of);
 struct LiveNames {
     std::vector<std::uint64_t> addresses{};  ///< innermost first; none where it was not walked
     UserStack stack{};
-    std::string end{};  ///< why there is no more; "" for a whole stack
+    std::string end{};     ///< why there is no more; "" for a whole stack
+    std::string object{};  ///< what it waits for: see wait_object.h
 };
 
 class UserStacks {

@@ -146,11 +146,12 @@ void append_wakers(std::vector<Line>& lines, const Snapshot& snapshot, const Sta
     append_stack("", worst.waited_trace);
 }
 
-/// Whether a look at the task now tells more about an entry than was recorded.
+/// Whether a look at the task now tells more about an entry than was recorded:
+/// what exactly it waits for, and frames where some are missing.
 bool wants_live(const Snapshot& snapshot, const Task& task, const Entry& entry) {
     const Trace* trace = snapshot.trace_of(entry);
     return trace != nullptr && (entry.flags & LT_E_ONGOING) != 0 && entry.exec_id == task.exec_id &&
-           lacks_frames(*trace);
+           !task.kernel_thread();
 }
 
 /// What that look gave, where it was at a sleep in the same place: the sleep
@@ -165,8 +166,8 @@ const LiveNames* live_names(const Snapshot& snapshot, const Task& task, const En
     return same ? live : nullptr;
 }
 
-std::string live_remark(const LiveNames* live) {
-    if (live == nullptr) return "";
+std::string live_remark(const Trace& trace, const LiveNames* live) {
+    if (live == nullptr || !lacks_frames(trace)) return "";
     if (live->addresses.empty()) return "; not seen as it is now: " + live->end;
     return live->end.empty() ? "; shown as it is now, whole"
                              : "; shown as it is now, up to here: " + live->end;
@@ -183,7 +184,7 @@ std::string reason_remark(const Reason& reason) {
 std::string remarks(const Task& task, const Entry& entry, const Trace* trace,
                     const LiveNames* live) {
     if (trace == nullptr) return "no room for these stacks: the loss counters say which limit";
-    std::string text = completeness(*trace) + live_remark(live);
+    std::string text = completeness(*trace) + live_remark(*trace, live);
     if (entry.exec_id != task.exec_id) text += "; an earlier program of this task";
     if ((entry.flags & LT_E_ONGOING) != 0)
         text += fmt::format("; * ongoing {}", format_duration(entry.ongoing_ns));
@@ -201,8 +202,10 @@ void append_open(std::vector<Line>& lines, const Snapshot& snapshot, const Stack
     if (trace != nullptr) {
         const Reason& reason = context.reasons.of(snapshot, task, entry, stacks);
         lines.push_back({{"    " + reason_remark(reason), Style::Dim}});
+        if (live != nullptr && !live->object.empty())
+            lines.push_back({{"    waits for ", Style::Dim}, {live->object, Style::Normal}});
         append_frames(lines, "kernel", kernel_frame_texts(snapshot, *trace), Style::Kernel);
-        if (live != nullptr && !live->addresses.empty())
+        if (live != nullptr && !live->addresses.empty() && lacks_frames(*trace))
             append_frames(lines, "now", user_frame_texts(live->stack), Style::User);
         else
             append_frames(lines, "user", user_frame_texts(snapshot, task, entry, stacks),

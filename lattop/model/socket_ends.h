@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The two ends of another process's socket. Called by wait_object.h.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace lattop {
+
+/// "TCP 127.0.0.1:5432 to 127.0.0.1:41234", "TCP [::]:80 listens", "unix socket
+/// /run/x of 123 postgres" (who connected, or listened); any bytes. "" where this user may not
+/// know, or the kernel has no pidfd_getfd(2) (before 5.6). Borrows the descriptor for the moment.
+std::string socket_ends(std::uint32_t pid, int fd);
+
+}  // namespace lattop

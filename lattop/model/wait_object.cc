@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See wait_object.h.
+#include "lattop/model/wait_object.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <vector>
+
+#include "lattop/model/proc_text.h"
+#include "lattop/model/socket_ends.h"
+#include "unwind/unique_fd.h"
+
+namespace lattop {
+namespace {
+
+constexpr std::size_t kArguments = 6;
+/// So many descriptors of a poll or an epoll are named.
+constexpr std::size_t kNamed = 3;
+/// The value of a lock word of glibc's that somebody waits for (its
+/// lowlevellock.h); a mutex has it first, and its owner's tid third.
+constexpr std::uint32_t kLockedWithWaiters = 2;
+constexpr std::size_t kOwnerWord = 2;
+
+/// A sleeping thread and the system call it is in.
+struct Sleeper {
+    const std::string& proc;
+    std::uint32_t pid;
+    std::uint32_t tid;
+    long number = -1;
+    std::array<std::uint64_t, kArguments> argument{};
+
+    [[nodiscard]] std::string folder() const {
+        return fmt::format("{}/{}/task/{}/", proc, pid, tid);
+    }
+    [[nodiscard]] int fd(std::size_t i) const { return static_cast<int>(argument.at(i)); }
+};
+
+/// "NUMBER ARG0 ... ARG5 SP PC" (proc(5)).
+bool parse_call(const std::string& text, Sleeper& sleeper) {
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    auto result = std::from_chars(at, end, sleeper.number);
+    for (std::uint64_t& argument : sleeper.argument) {
+        constexpr std::string_view kHex = " 0x";
+        if (result.ec != std::errc{} || !std::string_view(result.ptr, end).starts_with(kHex))
+            return false;
+        result = std::from_chars(result.ptr + kHex.size(), end, argument, 16);
+    }
+    return result.ec == std::errc{} && sleeper.number >= 0;
+}
+
+/// What a descriptor is: a path, or the kernel's name of what has none.
+std::string link_of(const Sleeper& sleeper, int fd) {
+    std::error_code gone;
+    return std::filesystem::read_symlink(fmt::format("{}fd/{}", sleeper.folder(), fd), gone)
+        .string();
+}
+
+std::string describe_fd(const Sleeper& sleeper, int fd) {
+    std::string what = link_of(sleeper, fd);
+    if (what.empty()) return fmt::format("fd {}", fd);
+    if (what.starts_with("socket:"))
+        if (std::string ends = socket_ends(sleeper.pid, fd); !ends.empty()) what = std::move(ends);
+    return fmt::format("fd {}: {}", fd, what);
+}
+
+/// `total` of them; `fds` are the first.
+std::string describe_fds(const Sleeper& sleeper, const std::vector<int>& fds, std::size_t total) {
+    std::string text = fmt::format("{} descriptor{}", total, total == 1 ? "" : "s");
+    for (std::size_t i = 0; i < std::min(fds.size(), kNamed); ++i)
+        text += (i == 0 ? ": " : ", ") + describe_fd(sleeper, fds[i]);
+    return total > kNamed ? text + ", ..." : text;
+}
+
+/// Those that an epoll descriptor watches: lines "tfd: N" (proc(5), fdinfo).
+std::string describe_epoll(const Sleeper& sleeper, int fd) {
+    std::ifstream file(fmt::format("{}fdinfo/{}", sleeper.folder(), fd));
+    std::vector<int> fds;
+    for (std::string line; std::getline(file, line);)
+        if (const auto target = number_behind(line, "tfd:"); target && line.starts_with("tfd:"))
+            fds.push_back(static_cast<int>(*target));
+    return fmt::format("epoll fd {}, {}", fd, describe_fds(sleeper, fds, fds.size()));
+}
+
+bool read_memory(const Sleeper& sleeper, std::uint64_t address, void* to, std::size_t size) {
+    const UniqueFd memory(
+        ::open(fmt::format("{}/{}/mem", sleeper.proc, sleeper.pid).c_str(), O_RDONLY | O_CLOEXEC));
+    return memory && ::pread(memory.get(), to, size, static_cast<off_t>(address)) ==
+                         static_cast<ssize_t>(size);
+}
+
+std::string describe_poll(const Sleeper& sleeper) {
+    constexpr std::uint64_t kMost = 1024;
+    const auto count = std::min(sleeper.argument[1], kMost);
+    std::vector<pollfd> polled(count);
+    if (count == 0 ||
+        !read_memory(sleeper, sleeper.argument[0], polled.data(), polled.size() * sizeof(pollfd)))
+        return "";
+    std::vector<int> fds;
+    for (const pollfd& one : polled)
+        if (one.fd >= 0) fds.push_back(one.fd);
+    return describe_fds(sleeper, fds,
+                        count < sleeper.argument[1] ? sleeper.argument[1] : fds.size());
+}
+
+std::string comm_of(const std::string& folder) {
+    const std::string comm = read_proc_text(folder + "comm").text;
+    return comm.substr(0, comm.find('\n'));
+}
+
+/// The last number of the line NSpid: as what the thread knows itself.
+std::optional<std::uint64_t> own_number(const std::string& folder) {
+    const std::string status = read_proc_text(folder + "status").text;
+    const std::size_t at = status.find("\nNSpid:");
+    if (at == std::string::npos) return std::nullopt;
+    const std::string line = status.substr(at + 1, status.find('\n', at + 1) - at - 1);
+    return number_behind(line, std::string_view(line).substr(0, line.find_last_of("\t ") + 1));
+}
+
+/// The thread of the sleeper's process that knows itself as `number`, in its
+/// own pid namespace; "" where there is none.
+std::string thread_folder(const Sleeper& sleeper, std::uint64_t number) {
+    const std::string tasks = fmt::format("{}/{}/task/", sleeper.proc, sleeper.pid);
+    std::string folder = fmt::format("{}{}/", tasks, number);
+    if (own_number(folder) == number) return folder;
+    if (own_number(sleeper.folder()) == sleeper.tid) return "";  // no other namespace
+    std::error_code gone;
+    for (const auto& entry : std::filesystem::directory_iterator(tasks, gone)) {
+        folder = entry.path().string() + "/";
+        if (own_number(folder) == number) return folder;
+    }
+    return "";
+}
+
+/// "445 worker (S)"; "" for a number that is none of its threads'.
+std::string describe_thread(const Sleeper& sleeper, std::uint64_t number) {
+    const std::string folder = thread_folder(sleeper, number);
+    if (folder.empty()) return "";
+    const std::string status = read_proc_text(folder + "status").text;
+    const auto pid = number_behind(status, "\nPid:");
+    const std::size_t state = status.find("\nState:\t");
+    if (!pid || state == std::string::npos) return "";
+    return fmt::format("{} {} ({})", *pid, comm_of(folder), status.substr(state + 8, 1));
+}
+
+std::string describe_futex(const Sleeper& sleeper) {
+    const std::uint64_t address = sleeper.argument[0];
+    const int operation = static_cast<int>(sleeper.argument[1]) & FUTEX_CMD_MASK;
+    std::string text = fmt::format("futex {:#x}", address);
+    std::array<std::uint32_t, kOwnerWord + 1> words{};
+    std::uint64_t owner = 0;
+    if (operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2) {
+        if (read_memory(sleeper, address, words.data(), sizeof(words[0])))
+            owner = words[0] & FUTEX_TID_MASK;
+    } else if (operation == FUTEX_WAIT && sleeper.argument[2] == kLockedWithWaiters) {
+        if (read_memory(sleeper, address, words.data(), sizeof(words)) &&
+            words[0] == kLockedWithWaiters)
+            owner = words[kOwnerWord];
+    }
+    const std::string holder = owner == 0 ? "" : describe_thread(sleeper, owner);
+    return holder.empty() ? text : fmt::format("mutex {:#x}, held by {}", address, holder);
+}
+
+std::string describe_child(const Sleeper& sleeper, std::int64_t pid) {
+    if (pid == -1) return "any child";
+    if (pid <= 0) return "a child of its process group";
+    const std::string comm = comm_of(fmt::format("{}/{}/", sleeper.proc, pid));
+    return fmt::format("child {}{}{}", pid, comm.empty() ? "" : " ", comm);
+}
+
+}  // namespace
+
+std::string wait_object(const std::string& proc, std::uint32_t pid, std::uint32_t tid,
+                        const std::string& call) {
+    Sleeper sleeper{proc, pid, tid};
+    if (!parse_call(call, sleeper)) return "";
+    switch (sleeper.number) {
+        case SYS_read:
+        case SYS_write:
+        case SYS_readv:
+        case SYS_writev:
+        case SYS_pread64:
+        case SYS_pwrite64:
+        case SYS_preadv:
+        case SYS_pwritev:
+        case SYS_preadv2:
+        case SYS_pwritev2:
+        case SYS_recvfrom:
+        case SYS_recvmsg:
+        case SYS_recvmmsg:
+        case SYS_sendto:
+        case SYS_sendmsg:
+        case SYS_sendmmsg:
+        case SYS_sendfile:
+        case SYS_accept:
+        case SYS_accept4:
+        case SYS_connect:
+        case SYS_fsync:
+        case SYS_fdatasync:
+        case SYS_sync_file_range:
+        case SYS_syncfs:
+        case SYS_fallocate:
+        case SYS_ftruncate:
+        case SYS_flock:
+        case SYS_fcntl:
+        case SYS_ioctl:
+        case SYS_getdents64:
+        case SYS_splice:
+        case SYS_close:
+        case SYS_io_uring_enter: return describe_fd(sleeper, sleeper.fd(0));
+        case SYS_epoll_wait:
+        case SYS_epoll_pwait:
+        case SYS_epoll_pwait2: return describe_epoll(sleeper, sleeper.fd(0));
+        case SYS_poll:
+        case SYS_ppoll: return describe_poll(sleeper);
+        case SYS_futex: return describe_futex(sleeper);
+        case SYS_wait4: return describe_child(sleeper, static_cast<int>(sleeper.argument[0]));
+        default: return "";
+    }
+}
+
+}  // namespace lattop

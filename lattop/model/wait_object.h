@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What exactly a sleeping thread waits for, where the arguments of its system
+// call tell: the file, the two ends of the socket, the futex and which thread
+// holds the mutex in it, the child. Called by live_stack.h, which sees to it
+// that the thread did not run meanwhile.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace lattop {
+
+/// `call`: the text of /proc/PID/task/TID/syscall, below `proc`. One line, any
+/// bytes: "fd 5: /var/log/shop", "mutex 0x4c50e0, held by 445 worker (S)"; "" where
+/// nothing is known. Reads a few files of /proc and, of a futex, 16 bytes of the
+/// process's memory; waits for nobody.
+std::string wait_object(const std::string& proc, std::uint32_t pid, std::uint32_t tid,
+                        const std::string& call);
+
+}  // namespace lattop
