@@ -14,7 +14,7 @@
 namespace lattop {
 
 /// The first `limit` stacks (0: all): a line of figures each and, below it,
-/// its frames, innermost first.
+/// its frames, innermost first, and who ended its sleeps, by name.
 std::string stacks_text(std::span<const MergedStack> stacks, std::size_t limit, Charset charset);
 
 /// "a < b < c", innermost first, folded and indented to stand below the line of

@@ -7,6 +7,7 @@
 //	        98.2% of it in 1,204 sleeps, max 1.23s, futex; incomplete: …
 //	        kernel  futex_wait_queue < futex_wait < do_futex < …
 //	        user    __lll_lock_wait libc.so.6 < worker(void*) redis-server
+//	        woken by 100.0%  12.1s   1204 redis-server 814 in unlock_shared
 #include "lattop/export/text.h"
 
 #include <fmt/format.h>
@@ -14,7 +15,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "lattop/export/woken_text.h"
 #include "lattop/export/wrapped_stack.h"
+#include "lattop/model/frames.h"
 #include "lattop/version.h"
 
 namespace lattop {
@@ -99,6 +102,19 @@ std::string entry_summary(const TableContext& context, const Task& task, const E
     return text + "; " + completeness(*trace);
 }
 
+void append_wakers(std::string& out, const TableContext& context, const Entry& entry,
+                   Charset charset) {
+    const Snapshot& snapshot = context.model.snapshot();
+    const auto who = [&](const WakerSum& sum) {
+        const std::string place =
+            top_frame(snapshot, *sum.worst, sum.worst->trace, context.stacks).text;
+        return waker_text(sum) + (place.empty() ? "" : " in " + place);
+    };
+    std::vector<const Waker*> wakers;
+    append_pointers(wakers, snapshot.wakers_of(entry));
+    out += woken_text(sum_wakers(wakers, Waits::Together), who, charset);
+}
+
 void append_trace(std::string& out, const TableContext& context, const Task& task,
                   const Entry& entry, const TextOptions& options) {
     const Snapshot& snapshot = context.model.snapshot();
@@ -110,6 +126,7 @@ void append_trace(std::string& out, const TableContext& context, const Task& tas
                          options.charset);
     out += wrapped_stack(stack_label("user"),
                          user_frame_texts(snapshot, task, entry, context.stacks), options.charset);
+    append_wakers(out, context, entry, options.charset);
 }
 
 }  // namespace

@@ -21,8 +21,8 @@ struct TextOptions {
 };
 
 /// The refresh that `context` holds: header lines, then for each task its
-/// figures and the trace that cost it most. `clock` is the wall clock, local;
-/// `own_cost` what lattop itself costs, "" for not to be said.
+/// figures and the trace that cost it most, with who ended its sleeps. `clock` is the wall clock,
+/// local; `own_cost` what lattop itself costs, "" for not to be said.
 std::string refresh_text(const TableContext& context, const TextOptions& options,
                          const std::string& clock, const std::string& own_cost);
 

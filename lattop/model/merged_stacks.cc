@@ -13,6 +13,7 @@
 #include "lattop/model/format.h"
 #include "lattop/model/frames.h"
 #include "lattop/model/kernel_stack.h"
+#include "lattop/model/wakers.h"
 
 namespace lattop {
 namespace {
@@ -111,6 +112,7 @@ std::vector<MergedStack> merge_stacks(const Snapshot& snapshot, const UserStacks
             all.sleeps += entry.sleeps;
             all.max_ns = std::max(all.max_ns, entry.max_ns);
             ++all.tasks;
+            append_pointers(all.wakers, snapshot.wakers_of(entry));
         }
     }
     // By text before by cost: equal costs stand in the same order each time.

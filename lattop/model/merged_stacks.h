@@ -38,6 +38,7 @@ struct MergedStack {
     std::uint64_t sleeps = 0;
     std::uint64_t max_ns = 0;
     std::uint64_t tasks = 0;
+    std::vector<const Waker*> wakers;  ///< who ended its sleeps; of the snapshot
 
     /// "command;main;read_all;vfs_read_[k]": outermost first, kernel frames
     /// marked as perf does. Safe to split at ';': in names it becomes ':', and
@@ -46,7 +47,7 @@ struct MergedStack {
 };
 
 /// All stacks of the snapshot's tasks, most blocked time first. Their
-/// blocked_ns add up to that of its entries.
+/// blocked_ns add up to that of its entries. They point into the snapshot.
 std::vector<MergedStack> merge_stacks(const Snapshot& snapshot, const UserStacks& names,
                                       Reasons& reasons, std::size_t max_bytes = kMaxMergedBytes);
 

@@ -7,8 +7,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "lattop/model/format.h"
 
@@ -63,15 +66,17 @@ WakerId waker_id(const Waker& waker) {
             waker.exec_id, waker.trace, waker.waited_trace};
 }
 
-std::vector<WakerSum> sum_wakers(std::span<const Waker* const> wakers, Waits waits) {
+namespace {
+
+/// One sum for all wakers of which `key_of` is the same.
+template <typename Sums, typename KeyOf>
+std::vector<WakerSum> sum_by(Sums index_of_key, std::span<const Waker* const> wakers,
+                             KeyOf key_of) {
     std::vector<WakerSum> sums;
-    std::unordered_map<WakerId, std::size_t, HashWakerId> places;
     std::vector<std::unordered_set<std::uint32_t>> pids;  // of each sum
     std::uint64_t all_ns = 0;
     for (const Waker* waker : wakers) {
-        WakerId place{.kind = waker->kind, .tgid = waker->tgid, .trace = waker->trace};
-        if (waits == Waits::Apart) place.waited_trace = waker->waited_trace;
-        const auto [found, added] = places.try_emplace(place, sums.size());
+        const auto [found, added] = index_of_key.try_emplace(key_of(*waker), sums.size());
         if (added) {
             sums.emplace_back().worst = waker;
             pids.emplace_back();
@@ -90,6 +95,23 @@ std::vector<WakerSum> sum_wakers(std::span<const Waker* const> wakers, Waits wai
     }
     std::ranges::stable_sort(sums, std::greater{}, &WakerSum::blocked_ns);
     return sums;
+}
+
+}  // namespace
+
+std::vector<WakerSum> sum_wakers(std::span<const Waker* const> wakers, Waits waits) {
+    return sum_by(std::unordered_map<WakerId, std::size_t, HashWakerId>(), wakers,
+                  [waits](const Waker& waker) {
+                      WakerId place{.kind = waker.kind, .tgid = waker.tgid, .trace = waker.trace};
+                      if (waits == Waits::Apart) place.waited_trace = waker.waited_trace;
+                      return place;
+                  });
+}
+
+std::vector<WakerSum> sum_wakers_by_name(std::span<const Waker* const> wakers) {
+    return sum_by(
+        std::map<std::pair<std::uint32_t, std::string_view>, std::size_t>(), wakers,
+        [](const Waker& waker) { return std::pair(waker.kind, std::string_view(waker.comm)); });
 }
 
 std::string waker_text(const WakerSum& sum) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Who ended sleeps, in words and added up. Used by the detail pane, the JSON
-// document, periods and chains.
+// document, periods, chains and text.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +47,8 @@ struct HashWakerId {
 
 WakerId waker_id(const Waker& waker);
 
-/// Threads of one process that woke from one place.
+/// Wakers that are shown as one: threads of one process that woke from one
+/// place, or all of one name.
 struct WakerSum {
     const Waker* worst = nullptr;  ///< of them, the one that ended the longest sleeps
     std::uint64_t blocked_ns = 0;
@@ -62,6 +63,10 @@ enum class Waits { Together, Apart };
 
 /// Most blocked time first. Points into the wakers.
 std::vector<WakerSum> sum_wakers(std::span<const Waker* const> wakers, Waits waits);
+
+/// The same over places, and over all tasks of one name: of many short-lived
+/// programs as one.
+std::vector<WakerSum> sum_wakers_by_name(std::span<const Waker* const> wakers);
 
 /// "worker 4711", "worker 4711 and 3 more of its threads"
 std::string waker_text(const WakerSum& sum);

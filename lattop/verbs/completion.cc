@@ -2,7 +2,8 @@
 //
 // See completion.h. Each shell has its own language, but the same few things
 // are said in it: the commands, the options of each, and what stands behind an
-// option or in a place: a file, a pid, one of some words, another command.
+// option or in a place: a file, pids with commas between, one of some words,
+// another command.
 #include "lattop/verbs/completion.h"
 
 #include <fmt/format.h>
@@ -63,8 +64,10 @@ std::string bash_words(const Argument& argument) {
     std::string words;
     if (is_file(argument))
         words += "compopt -o filenames; COMPREPLY+=($(compgen -f -- \"$cur\")); ";
+    // Of several, with commas between, the last
     if (is_pid(argument))
-        words += "COMPREPLY+=($(compgen -W \"$(cd /proc && echo [0-9]*)\" -- \"${cur##*,}\")); ";
+        words += R"x(COMPREPLY+=($(compgen -P "${cur%"${cur##*,}"}" )x"
+                 R"x(-W "$(cd /proc && echo [0-9]*)" -- "${cur##*,}")); )x";
     if (!argument.choices.empty())
         words += fmt::format("COMPREPLY+=($(compgen -W '{}' -- \"$cur\")); ",
                              fmt::join(argument.choices, " "));
@@ -136,7 +139,7 @@ std::string zsh_action(const Argument& argument) {
                                  fmt::join(argument.choices, " "))
                    : fmt::format("({})", fmt::join(argument.choices, " "));
     if (is_file(argument)) return "_files";
-    if (is_pid(argument)) return "_pids";
+    if (is_pid(argument)) return "_sequence _pids";
     return " ";
 }
 
@@ -200,7 +203,7 @@ if [[ $funcstack[1] == _lattop ]]; then _lattop "$@"; else compdef _lattop latto
 std::string fish_words(const Argument& argument) {
     std::string words;
     if (is_file(argument)) words += " -F";
-    if (is_pid(argument)) words += " -a '(__fish_complete_pids)'";
+    if (is_pid(argument)) words += " -a '(__fish_complete_list , __fish_complete_pids)'";
     if (!argument.choices.empty())
         words += " -a " + quoted(fmt::format("{}", fmt::join(argument.choices, " ")));
     return words;

@@ -114,6 +114,9 @@ def check(shell):
         print(f"ok      {line}")
     # Which processes is the shell's choice
     assert any(word.isdigit() for word in shell.complete("lattop stack ")), "lattop stack: no pids"
+    # zsh lists what stands behind the comma, the others the whole word
+    behind_comma = shell.complete("lattop -p 1,")
+    assert any(re.fullmatch(r"\d+" if SHELL == "zsh" else r"1,\d+", word) for word in behind_comma), f"lattop -p 1,: {sorted(behind_comma)[:40]}"
 
 
 def main():

@@ -81,4 +81,48 @@ TEST_CASE("a report of the module as it runs names its stacks as well") {
     CHECK_THAT(text.substr(0, text.find("The worst stacks")), has_text("checkout_connection"));
 }
 
+TEST_CASE("a report says below each stack who ended its sleeps, where that was accounted") {
+    const auto report = [](const std::vector<WakerSpec>& wakers) {
+        SnapshotBuilder builder;
+        const auto wait = builder.add_trace({.id = 7, .kernel = {"schedule", "do_wait"}});
+        builder.add_trace({.id = 8, .kernel = {"wake_up_process", "exit_notify"}});
+        builder.add_trace({.id = 9, .kernel = {"hrtimer_wakeup"}});
+        builder.add_task(
+            {.pid = 11,
+             .comm = "make",
+             .blocked_ns = 8'000'000'000,
+             .sleeps = 8,
+             .entries = {
+                 {.trace = wait, .blocked_ns = 8'000'000'000, .sleeps = 8, .wakers = wakers}}});
+        SampleUsers users;
+        Reasons reasons;
+        return report_text(builder.snapshot(), NoUserStacks(), users, reasons, "12:34:56", {},
+                           Charset::Utf8);
+    };
+    const auto shell = [](std::uint32_t pid, std::uint64_t seconds) {
+        return WakerSpec{
+            .trace = 1, .pid = pid, .comm = "sh", .blocked_ns = seconds * 1'000'000'000};
+    };
+    const WakerSpec timer{.trace = 2, .kind = LT_WAKER_INTERRUPT, .blocked_ns = 500'000'000};
+    const WakerSpec hidden{.kind = LT_WAKER_HIDDEN, .blocked_ns = 500'000'000};
+
+    const std::string text =
+        report({timer, shell(21, 1), shell(22, 2), shell(23, 3), shell(24, 1), hidden});
+    const std::string of_task = text.substr(0, text.find("The worst stacks"));
+    // The three that ended most, and the others as one
+    CHECK_THAT(of_task, has_text("        kernel  schedule < do_wait\n"
+                                 "        woken by  37.5%  3.00s      1 sh 23 in exit_notify\n"
+                                 "                  25.0%  2.00s      1 sh 22 in exit_notify\n"
+                                 "                  12.5%  1.00s      1 sh 21 in exit_notify\n"
+                                 "                  25.0%  2.00s      3 3 more\n"));
+    // Over all tasks those of one name are one
+    CHECK_THAT(text.substr(of_task.size()),
+               has_text("        schedule < do_wait\n"
+                        "        woken by  87.5%  7.00s      4 sh (4 tasks)\n"
+                        "                   6.2%  500ms      1 an interrupt\n"
+                        "                   6.2%  500ms      1 a task that is not yours to see\n"));
+    CHECK_THAT(report({shell(21, 8)}), has_text("woken by 100.0%  8.00s      1 sh 21\n"));
+    CHECK_THAT(report({}), !has_text("woken by"));
+}
+
 }  // namespace lattop::test
