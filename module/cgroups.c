@@ -2,10 +2,10 @@
 /*
  * In which cgroup (version 2) a task is, or was when it exited. snapshot.c asks
  * tasks that live, so hooks pay nothing for it. A task's last switch takes a
- * reference to its cgroup, and the worker turns that into a path within a
- * second: by the time that somebody reads, the container may be gone, and its
- * cgroup is not to be kept from going. A path is kept once, while a record is
- * of it.
+ * reference to its cgroup, and the worker turns that into a path, within a
+ * second where no reader holds lt->mutex: by the time that somebody reads, the
+ * container may be gone, and its cgroup is not to be kept from going. A path is
+ * kept once, while a record is of it.
  */
 #include <linux/cgroup.h>
 #include <linux/err.h>
@@ -43,12 +43,23 @@ static size_t bytes_of(const struct lt_cgroup *c)
 	return struct_size(c, path, strlen(c->path) + 1);
 }
 
+/*
+ * Into PATH_MAX bytes. Of too long a path some kernels say so, some its length, and
+ * some cut it: one that fills them may be cut.
+ */
+static bool get_path(struct cgroup *cgroup, char *path)
+{
+	int n = cgroup_path(cgroup, path, PATH_MAX);
+
+	return n >= 0 && n < PATH_MAX - 1;
+}
+
 static struct lt_cgroup *new_cgroup(struct cgroup *cgroup)
 {
 	char *path = kmalloc(PATH_MAX, GFP_KERNEL);
 	struct lt_cgroup *c = NULL;
 
-	if (path && cgroup_path(cgroup, path, PATH_MAX) >= 0)
+	if (path && get_path(cgroup, path))
 		c = kzalloc(struct_size(c, path, strlen(path) + 1), GFP_KERNEL);
 	if (c) {
 		c->id = cgroup_id(cgroup);
@@ -58,7 +69,7 @@ static struct lt_cgroup *new_cgroup(struct cgroup *cgroup)
 	return c;
 }
 
-/* NULL when there is no memory for it. */
+/* NULL when there is no memory for it, or its path is too long. */
 static struct lt_cgroup *find_or_add(struct lt *lt, struct cgroup *cgroup)
 {
 	struct rb_node **link = &lt->cgroups.rb_node, *parent = NULL;
@@ -97,13 +108,10 @@ static void set(struct lt *lt, struct lt_task *t, struct lt_cgroup *c)
 	kfree(old);
 }
 
-/* The caller's reference to cgroup is used up. */
+/* Not known, where it cannot be named. The caller's reference to cgroup is used up. */
 static void set_named(struct lt *lt, struct lt_task *t, struct cgroup *cgroup)
 {
-	struct lt_cgroup *c = find_or_add(lt, cgroup);
-
-	if (c)
-		set(lt, t, c);
+	set(lt, t, find_or_add(lt, cgroup));
 	cgroup_put(cgroup);
 }
 
@@ -116,6 +124,7 @@ void lt_cgroups_name_left(struct lt *lt)
 	llist_for_each_entry_safe(t, next, list, left_node) {
 		set_named(lt, t, t->left_cgroup);
 		smp_store_release(&t->left_cgroup, NULL);	/* a hook may list t again */
+		cond_resched();
 	}
 }
 
@@ -163,13 +172,27 @@ void lt_cgroup_share(struct lt *lt, struct lt_task *to, struct lt_task *from)
 		set(lt, to, c);
 }
 
-/* Where the reader's cgroup namespace begins: kfree() it. NULL when there is no memory. */
+static struct cgroup *readers_root(void)
+{
+	return current->nsproxy->cgroup_ns->root_cset->dfl_cgrp;
+}
+
+/* Where the reader's cgroup namespace begins: who has the same one is shown the same paths. */
+u64 lt_cgroup_readers_root_id(void)
+{
+	return cgroup_id(readers_root());
+}
+
+/*
+ * Its path: kfree() it. "" where that is not known, and then he is shown none.
+ * NULL when there is no memory.
+ */
 char *lt_cgroup_readers_root(void)
 {
 	char *path = kmalloc(PATH_MAX, GFP_KERNEL);
 
-	if (path && cgroup_path(current->nsproxy->cgroup_ns->root_cset->dfl_cgrp, path, PATH_MAX) < 0)
-		strcpy(path, "/");
+	if (path && !get_path(readers_root(), path))
+		path[0] = '\0';
 	return path;
 }
 

@@ -26,6 +26,7 @@ void lt_cgroup_share(struct lt *lt, struct lt_task *to, struct lt_task *from);
 void lt_cgroup_forget(struct lt *lt, struct lt_task *t);
 
 /* What of all this the reader is shown. */
+u64 lt_cgroup_readers_root_id(void);
 char *lt_cgroup_readers_root(void);
 void lt_cgroup_path_from(const char *root, const char *path, struct lt_buffer *out);
 

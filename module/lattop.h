@@ -175,15 +175,17 @@ struct lt_task {
 	struct lt_creds creds;
 	u32 own_exec_id;		/* programs before that one may have been hidden from who may see it now */
 	const struct cred *cred;	/* they are from; compared, never followed */
-	struct cgroup *left_cgroup;	/* cgroups.c: where it exited, held until it is named */
+
+	/* cgroups.c: hooks set these two, the worker clears the first behind its work */
+	struct cgroup *left_cgroup;	/* where it exited, held until it is named */
 	struct llist_node left_node;	/* on lt->left_cgroups */
-	u64 cgroup_id;			/* of cgroup; 0: none */
 
 	/* lt->mutex */
 	struct rb_node lat_node;
 	struct rb_root *lat_root;	/* NULL: in neither tree */
 	s64 lat_key;
-	struct lt_cgroup *cgroup;	/* NULL: not asked for yet */
+	struct lt_cgroup *cgroup;	/* NULL: not known */
+	u64 cgroup_id;			/* its id, 0 for none; hooks read it */
 };
 
 /*

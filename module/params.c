@@ -13,6 +13,7 @@
  *	max_rows * 21 to 86 (tables are 3/16 to 3/4 full)
  *	+ 4 KiB for each process that has rows
  *	+ retain_exited * sizeof(struct lt_task) for processes that ended
+ *	+ 64 + the length of its path for each cgroup that a record is of
  *	+ 1.5 MiB of bitmaps + 16 KiB a CPU + 8 bytes per entry for hash tables
  *
  * used and memory_bytes in /proc/lattop say what is really held.

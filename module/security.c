@@ -27,6 +27,7 @@
 #include <linux/sched/task.h>
 #include <linux/user_namespace.h>
 
+#include "cgroups.h"
 #include "compat/task.h"
 #include "lattop.h"
 #include "security.h"
@@ -56,6 +57,7 @@ void lt_taker_set(struct lt_taker *taker)
 {
 	taker->cred = get_current_cred();
 	taker->pid_ns = get_pid_ns(task_active_pid_ns(current));
+	taker->cgroup_root = lt_cgroup_readers_root_id();
 }
 
 void lt_taker_clear(struct lt_taker *taker)
@@ -75,7 +77,8 @@ bool lt_taker_is_reader(const struct lt_taker *taker)
 	return t && t->user_ns == r->user_ns && uid_eq(t->fsuid, r->fsuid) && gid_eq(t->fsgid, r->fsgid) &&
 	       uid_eq(t->euid, r->euid) &&	/* may own a user namespace */
 	       cap_issubset(t->cap_effective, r->cap_effective) &&
-	       taker->pid_ns == task_active_pid_ns(current);
+	       taker->pid_ns == task_active_pid_ns(current) &&
+	       taker->cgroup_root == lt_cgroup_readers_root_id();
 }
 
 static bool ids_match(const struct cred *reader, const struct lt_creds *t)

@@ -49,6 +49,7 @@ static inline bool lt_creds_same_ids(const struct lt_creds *a, const struct lt_c
 struct lt_taker {
 	const struct cred *cred;	/* NULL: nobody */
 	struct pid_namespace *pid_ns;
+	u64 cgroup_root;		/* id of the cgroup that his paths are seen from */
 };
 
 void lt_taker_set(struct lt_taker *taker);

@@ -44,12 +44,12 @@ static u32 add_string(struct lt_snapshot *s, const char *text)
 	return at;
 }
 
-static u32 cgroup_path(struct lt *lt, struct lt_snapshot *s, struct lt_task *t)
+static u32 add_cgroup_path(struct lt *lt, struct lt_snapshot *s, struct lt_task *t)
 {
 	struct lt_buffer *b = &s->section[LT_SEC_STRINGS];
 	struct lt_cgroup *c = lt_cgroup_of(lt, t);
 
-	if (!c)
+	if (!c || !*s->cgroup_root)
 		return 0;
 	if (c->snap_seq != lt->snap_seq) {
 		c->snap_seq = lt->snap_seq;
@@ -197,7 +197,7 @@ static int take_one(struct lt *lt, struct lt_snapshot *s, const struct lt_viewer
 	taken.rec.tgid = c->as.tgid;
 	taken.rec.first_entry = count(s, LT_SEC_ENTRIES);
 	taken.rec.n_entries = lt_copies_count(copies);
-	taken.rec.cgroup = cgroup_path(lt, s, c->task);
+	taken.rec.cgroup = add_cgroup_path(lt, s, c->task);
 	e = (const struct lt_copied_entry *)copies->entries.data;
 	for (i = 0; i < taken.rec.n_entries; i++)
 		add_entry(lt, s, v, copies, &e[i]);

@@ -216,7 +216,7 @@ Json task_object(const TableContext& context, const Row& row) {
         {"asleep", task.asleep()},
         {"exec_id", task.exec_id},
         {"traces_total", task.traces_total},
-        {"cgroup", task.cgroup},
+        {"cgroup", task.cgroup()},
         {"delta", task_delta(context.model.delta(task))},
         {"traces", std::move(traces)}};
 }

@@ -83,7 +83,7 @@ std::string cell_text(const TableContext& context, const Row& row, Column column
         case Column::P99:
         case Column::Sleeps:
         case Column::Runq: return sum_text(context, row, column);
-        case Column::Cgroup: return context.cgroups.name(task.cgroup);
+        case Column::Cgroup: return context.cgroups.name(task.cgroup());
         case Column::Reason: return row.reason->name;
         case Column::TopFrame: return top_frame(context, row).text;
         case Column::Command: return command_text(row, SIZE_MAX);

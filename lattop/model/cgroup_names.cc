@@ -5,12 +5,17 @@
 // containers in containers the innermost counts.
 #include "lattop/model/cgroup_names.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
+
+#include "unwind/unique_fd.h"
 
 namespace lattop {
 namespace {
@@ -63,25 +68,21 @@ std::string unescaped(std::string_view text) {
 
 /// The container that one component of a path is; `above` is the path before it.
 std::optional<Container> container_of(std::string_view component, std::string_view above) {
-    struct Scope {
-        std::string_view prefix, runtime;
+    struct Prefix {
+        std::string_view text, runtime;
     };
-    static constexpr auto kScopes = std::to_array<Scope>({{"docker-", "docker"},
-                                                          {"libpod-", "podman"},
-                                                          {"cri-containerd-", "containerd"},
-                                                          {"nerdctl-", "containerd"},
-                                                          {"crio-", "crio"}});
-    for (const Scope& scope : kScopes)
-        if (const auto id = between(component, scope.prefix, ".scope"); id && is_id(*id))
-            return Container{std::string(scope.runtime), std::string(*id), ""};
-    if (is_id(component)) {
-        const bool docker = above.ends_with("/docker");
-        const bool podman = above.find("/libpod_parent") != above.npos;
-        return Container{docker   ? "docker"
-                         : podman ? "podman"
-                                  : "container",
+    static constexpr auto kPrefixes = std::to_array<Prefix>({{"docker-", "docker"},
+                                                             {"libpod-", "podman"},
+                                                             {"cri-containerd-", "containerd"},
+                                                             {"nerdctl-", "containerd"},
+                                                             {"crio-", "crio"}});
+    for (const Prefix& prefix : kPrefixes)
+        for (const std::string_view suffix : {".scope", ""})
+            if (const auto id = between(component, prefix.text, suffix); id && is_id(*id))
+                return Container{std::string(prefix.runtime), std::string(*id), ""};
+    if (is_id(component))
+        return Container{above.ends_with("/docker") ? "docker" : "container",
                          std::string(component), ""};
-    }
     if (const auto name = between(component, "lxc.payload.", ""))
         return Container{"lxc", "", std::string(*name)};
     if (const auto name = between(component, "machine-", ".scope"))
@@ -89,10 +90,18 @@ std::optional<Container> container_of(std::string_view component, std::string_vi
     return std::nullopt;
 }
 
-/// A file of JSON; null where there is none to be read.
+/// A regular file of JSON, of 16 MiB at most; null where there is none to be read.
 Json read_json(const fs::path& path) {
-    std::ifstream file(path);
-    return file ? Json::parse(file, nullptr, false) : Json();
+    constexpr off_t kMostBytes = off_t{16} << 20;
+    const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    struct stat status {};
+    if (!fd || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
+        status.st_size > kMostBytes)
+        return {};
+    std::string text(static_cast<std::size_t>(status.st_size), '\0');
+    const ssize_t n = ::pread(fd.get(), text.data(), text.size(), 0);
+    text.resize(static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+    return Json::parse(text, nullptr, false);
 }
 
 std::string string_in(const Json& object, const char* key) {
@@ -122,7 +131,8 @@ std::string docker_name(const fs::path& root, const std::string& id) {
 std::string podman_name(const fs::path& root, const std::string& id) {
     const Json all =
         read_json(root / "var/lib/containers/storage/overlay-containers/containers.json");
-    for (const Json& one : all.is_array() ? all : Json::array())
+    if (!all.is_array()) return "";
+    for (const Json& one : all)
         if (string_in(one, "id") == id && one.contains("names") && one["names"].is_array() &&
             !one["names"].empty() && one["names"][0].is_string())
             return one["names"][0];
@@ -142,9 +152,18 @@ std::string crio_name(const fs::path& root, const std::string& id) {
         "io.kubernetes.pod.namespace", "io.kubernetes.pod.name", "io.kubernetes.container.name");
 }
 
-/// What its runtime calls it, else the start of its id.
-std::string container_name(const fs::path& root, const Container& container) {
+/// What its runtime calls it, else the start of its id. Below a user's own slice
+/// he makes what cgroups he likes: there ids prove nothing, and the slice is said.
+std::string container_name(const fs::path& root, const Container& container,
+                           const std::string& path) {
     std::string name = container.name;
+    constexpr std::string_view kUsers = "/user.slice/";
+    if (path.starts_with(kUsers)) {
+        const std::size_t end = std::min(path.find('/', kUsers.size()), path.size());
+        return container.runtime + ":" +
+               (name.empty() ? container.id.substr(0, kShownDigits) : name) + "@" +
+               path.substr(kUsers.size(), end - kUsers.size());
+    }
     if (container.runtime == "docker") name = docker_name(root, container.id);
     if (container.runtime == "podman") name = podman_name(root, container.id);
     if (container.runtime == "crio") name = crio_name(root, container.id);
@@ -170,7 +189,7 @@ std::string name_of(const fs::path& root, const std::string& path) {
     if (container) {
         // podman and runc put what runs one level below
         const std::string below = path.substr(end);
-        return container_name(root, *container) + (below == "/container" ? "" : below);
+        return container_name(root, *container, path) + (below == "/container" ? "" : below);
     }
     for (const std::string_view slice : {"/system.slice/", "/user.slice/"})
         if (path.size() > slice.size() && path.starts_with(slice)) return path.substr(slice.size());

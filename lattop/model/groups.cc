@@ -33,7 +33,7 @@ struct Member {
 
 /// In a view whose rows are of all that a task did.
 RowId id_of_whole(View view, const Task& task) {
-    if (view == View::Cgroups) return {.view = view, .cgroup = task.cgroup};
+    if (view == View::Cgroups) return {.view = view, .cgroup = task.cgroup()};
     return {.view = view, .task = process_of(task)};
 }
 

@@ -203,6 +203,13 @@ std::vector<Row> task_rows(const TableContext& context, const RowOptions& option
     return rows;
 }
 
+/// The digits of a pid are in many a container's id, which is in its path.
+bool in_cgroup(const TableContext& context, const Task& task, std::string_view word) {
+    const bool digits = word.find_first_not_of("0123456789") == word.npos;
+    return contains(context.cgroups.name(task.cgroup()), word) ||
+           (!digits && contains(task.cgroup(), word));
+}
+
 /// What a task, or its sleeps in one stack, is known by.
 bool known_by(const TableContext& context, const Task& task, const Entry* entry,
               const Reason& reason, std::string_view word) {
@@ -210,7 +217,7 @@ bool known_by(const TableContext& context, const Task& task, const Entry* entry,
     return contains(command_text(task), word) || contains(std::to_string(task.pid), word) ||
            contains(std::to_string(task.tgid), word) ||
            contains(context.users.name(task.uid), word) || contains(reason.name, word) ||
-           contains(task.cgroup, word) || contains(context.cgroups.name(task.cgroup), word) ||
+           in_cgroup(context, task, word) ||
            (entry != nullptr &&
             contains(top_frame(snapshot, task, *entry, context.stacks).text, word));
 }

@@ -7,8 +7,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <climits>
 #include <cstring>
+#include <memory>
+#include <unordered_map>
 
 #include "lattop/source/cursor.h"
 
@@ -119,17 +120,28 @@ std::string_view string_at(const std::vector<char>& strings, std::uint32_t offse
     return {strings.data() + offset};
 }
 
-/// Each task has its own copy: its length is bounded, as the kernel bounds it.
-std::string decode_path(const std::vector<char>& strings, std::uint32_t offset,
-                        const RecordCursor<lt_task_rec>& cursor) {
-    if (offset == 0) return "";
-    const std::string_view path = string_at(strings, offset, cursor);
-    if (path.size() >= PATH_MAX)
-        throw FormatError(
-            fmt::format("{}: its cgroup has a path of {} bytes, fewer than {} are possible",
-                        cursor.where(), path.size(), PATH_MAX));
-    return std::string(path);
-}
+/// The paths of cgroups, each kept once. Only whole strings are paths: so all of
+/// them together are as long as the bytes hold, however many tasks name them.
+class Paths {
+public:
+    explicit Paths(const std::vector<char>& strings) : strings_(strings) {}
+
+    std::shared_ptr<const std::string> at(std::uint32_t offset,
+                                          const RecordCursor<lt_task_rec>& cursor) {
+        if (offset == 0) return nullptr;
+        std::shared_ptr<const std::string>& path = paths_[offset];
+        if (path) return path;
+        const std::string_view text = string_at(strings_, offset, cursor);
+        if (strings_[offset - 1] != '\0')
+            throw FormatError(
+                fmt::format("{}: string {} begins within another", cursor.where(), offset));
+        return path = std::make_shared<std::string>(text);
+    }
+
+private:
+    const std::vector<char>& strings_;
+    std::unordered_map<std::uint32_t, std::shared_ptr<const std::string>> paths_;
+};
 
 std::vector<KernelSymbol> decode_ksyms(RecordCursor<lt_ksym_rec> cursor,
                                        const std::vector<char>& strings) {
@@ -251,6 +263,7 @@ Task decode_task(const lt_task_rec& raw) {
 std::vector<Task> decode_tasks(RecordCursor<lt_task_rec> cursor, std::size_t n_entries,
                                const std::vector<char>& strings) {
     std::vector<Task> tasks;
+    Paths paths(strings);
     tasks.reserve(cursor.count());
     while (!cursor.done()) {
         const auto raw = cursor.next();
@@ -259,7 +272,7 @@ std::vector<Task> decode_tasks(RecordCursor<lt_task_rec> cursor, std::size_t n_e
             throw FormatError(
                 fmt::format("{}: entries up to {} of {}", cursor.where(), end, n_entries));
         tasks.push_back(decode_task(raw));
-        tasks.back().cgroup = decode_path(strings, raw.cgroup, cursor);
+        tasks.back().cgroup_path = paths.at(raw.cgroup, cursor);
     }
     return tasks;
 }

@@ -108,7 +108,7 @@ public:
                 add_entry(entry);
         }
         for (std::size_t i = 0; i < tasks_.size(); ++i)
-            tasks_[i].cgroup = string(snapshot_.tasks[i].cgroup);
+            tasks_[i].cgroup = string(snapshot_.tasks[i].cgroup());
         std::vector<std::byte> bytes(sizeof(header));
         header.section[LT_SEC_TASKS] = append(bytes, tasks_);
         header.section[LT_SEC_ENTRIES] = append(bytes, entries_);

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -104,8 +105,14 @@ struct Task {
     std::uint32_t first_entry = 0;
     std::uint32_t n_entries = 0;
     std::uint32_t traces_total = 0;
-    std::string cgroup;  ///< path, as the reader sees it; "" for not known
+    /// Path, as the reader sees it, shared by the tasks in it; null for not known.
+    std::shared_ptr<const std::string> cgroup_path;
 
+    /// "" for not known.
+    [[nodiscard]] const std::string& cgroup() const {
+        static const std::string unknown;
+        return cgroup_path ? *cgroup_path : unknown;
+    }
     [[nodiscard]] bool kernel_thread() const { return (flags & LT_T_KTHREAD) != 0; }
     [[nodiscard]] bool exited() const { return (flags & LT_T_EXITED) != 0; }
     [[nodiscard]] bool asleep() const { return (flags & LT_T_ASLEEP) != 0; }

@@ -77,7 +77,7 @@ std::string summary(const Task& task, Users& users, CgroupNames& cgroups) {
     if (task.asleep()) text += fmt::format(", ongoing {}", format_duration(task.ongoing_ns));
     text += fmt::format("; run queue {} in {} waits", format_duration(task.runq_ns),
                         with_commas(task.runs));
-    if (!task.cgroup.empty()) text += "; cgroup " + cgroup_text(task.cgroup, cgroups);
+    if (!task.cgroup().empty()) text += "; cgroup " + cgroup_text(task.cgroup(), cgroups);
     return text;
 }
 

@@ -257,8 +257,9 @@ enum {
  * @n_entries: how many there are in this snapshot
  * @traces_total: how many entries the task has in the module
  * @cgroup: offset into LT_SEC_STRINGS: the path of the cgroup (version 2) that it is
- *	in, or was in when it exited, as /proc/PID/cgroup shows it to the reader; ""
- *	where that is not known, and of LT_KIND_EXITED_ALL and LT_KIND_OTHER
+ *	in, or was in when it exited, seen from the reader's cgroup namespace, as in
+ *	/proc/PID/cgroup; of LT_KIND_EXITED that of the thread merged last; "" where it is
+ *	not known or too long, and of LT_KIND_EXITED_ALL and LT_KIND_OTHER
  */
 struct lt_task_rec {
 	__u32 pid;

@@ -2,6 +2,7 @@
 #include "lattop/model/cgroup_names.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -34,6 +35,8 @@ public:
         return CgroupNames(path_).name(cgroup);
     }
 
+    [[nodiscard]] const fs::path& path() const { return path_; }
+
 private:
     fs::path path_;
 };
@@ -59,6 +62,9 @@ TEST_CASE("cgroups are called by unit or container; others by their path") {
          "containerd:aaaaaaaaaaaa"},
         {"/kubepods/burstable/pod1/" + kId, "container:aaaaaaaaaaaa"},
         {"/kubepods.slice/crio-" + kId + ".scope", "crio:aaaaaaaaaaaa"},
+        {"/libpod_parent/libpod-" + kId, "podman:aaaaaaaaaaaa"},
+        {"/user.slice/user-1000.slice/user@1000.service/docker-" + kId + ".scope",
+         "docker:aaaaaaaaaaaa@user-1000.slice"},
         {"/lxc.payload.web/init.scope", "lxc:web/init.scope"},
         {"/machine.slice/machine-qemu\\x2d1\\x2dvm.scope", "machine:qemu-1-vm"},
         {"/docker/short", "/docker/short"},
@@ -73,6 +79,9 @@ TEST_CASE("containers are called what their runtime calls them") {
     const Root root;
     root.write("var/lib/docker/containers/" + kId + "/config.v2.json", R"({"Name": "/web"})");
     CHECK(root.name("/system.slice/docker-" + kId + ".scope") == "docker:web");
+    // Anybody may name a cgroup of his own so
+    CHECK(root.name("/user.slice/user-7.slice/docker-" + kId) ==
+          "docker:aaaaaaaaaaaa@user-7.slice");
 
     root.write("var/lib/containers/storage/overlay-containers/containers.json",
                R"([{"id": "other", "names": ["no"]}, {"id": ")" + kId + R"(", "names": ["db"]}])");
@@ -99,9 +108,20 @@ TEST_CASE("files of runtimes that are not as expected name nothing") {
     root.write("var/lib/docker/containers/" + kId + "/config.v2.json", text);
     root.write("var/lib/containers/storage/overlay-containers/containers.json", text);
     root.write("run/containerd/io.containerd.runtime.v2.task/k8s.io/" + kId + "/config.json", text);
+    root.write("run/containers/storage/overlay-containers/" + kId + "/userdata/config.json", text);
+    CHECK(root.name("/crio-" + kId) == "crio:aaaaaaaaaaaa");
     CHECK(root.name("/docker/" + kId) == "docker:aaaaaaaaaaaa");
-    CHECK(root.name("/libpod_parent/" + kId) == "podman:aaaaaaaaaaaa");
+    CHECK(root.name("/libpod_parent/libpod-" + kId) == "podman:aaaaaaaaaaaa");
     CHECK(root.name("/kubepods/pod1/" + kId) == "container:aaaaaaaaaaaa");
+}
+
+TEST_CASE("what is no regular file names nothing, and is not waited for") {
+    const Root root;
+    const fs::path file = root.path() / "var/lib/docker/containers" / kId / "config.v2.json";
+    const bool fifo = GENERATE(true, false);
+    fs::create_directories(fifo ? file.parent_path() : file);
+    if (fifo) REQUIRE(::mkfifo(file.c_str(), 0600) == 0);
+    CHECK(root.name("/docker/" + kId) == "docker:aaaaaaaaaaaa");
 }
 
 }  // namespace lattop::test

@@ -85,6 +85,9 @@ TEST_CASE("a cgroup is its tasks added up, though they never slept, without thos
 
     world.options.filter = "WORKER";
     CHECK(world.rows(View::Cgroups).size() == 1);
+    SampleTables docker;
+    docker.options.filter = "dddddddddddddd";  // of its id, more than the name has
+    CHECK(docker.rows(View::Cgroups).size() == 1);
     world.options.filter = "";
     world.options.sort = Column::Cgroup;
     const auto rows = world.rows(View::Cgroups);
