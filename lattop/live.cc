@@ -186,6 +186,7 @@ private:
     void grant(const Wish& wish) {
         quit_ = wish.quit;
         if (wish.redraw) terminal_.redraw();
+        if (!wish.copy.empty()) terminal_.copy(wish.copy);
         if (wish.keep_columns) save_columns();
         if (wish.reset) reset();
         if (wish.step != 0) travel(wish.step);

@@ -53,20 +53,6 @@ void append_user(std::vector<MergedFrame>& frames, const Snapshot& snapshot, con
     }
 }
 
-MergedStack stack_of(const Snapshot& snapshot, const Task& task, const Entry& entry,
-                     const UserStacks& names, Reasons& reasons) {
-    MergedStack stack;
-    stack.command = command_text(task);
-    stack.reason = reasons.of(snapshot, task, entry, names).name;
-    const Trace* trace = snapshot.trace_of(entry);
-    if (trace == nullptr) return stack;
-    for (const KernelFrame& frame : snapshot.kernel_frames(*trace))
-        if (!append(stack.frames, plain_name(frame.symbol.name), "", 0, true)) break;
-    append_user(stack.frames, snapshot, *trace, names.find(stack_id(snapshot, task, entry)));
-    std::ranges::reverse(stack.frames);
-    return stack;
-}
-
 /// About what a stack takes in memory, its text beside.
 std::size_t bytes_of(const MergedStack& stack) {
     std::size_t bytes = sizeof(stack);
@@ -83,6 +69,20 @@ std::string safe_name(const std::string& name) {
 
 }  // namespace
 
+MergedStack merged_stack(const Snapshot& snapshot, const Task& task, const Entry& entry,
+                         const UserStacks& names, Reasons& reasons) {
+    MergedStack stack;
+    stack.command = command_text(task);
+    stack.reason = reasons.of(snapshot, task, entry, names).name;
+    const Trace* trace = snapshot.trace_of(entry);
+    if (trace == nullptr) return stack;
+    for (const KernelFrame& frame : snapshot.kernel_frames(*trace))
+        if (!append(stack.frames, plain_name(frame.symbol.name), "", 0, true)) break;
+    append_user(stack.frames, snapshot, *trace, names.find(stack_id(snapshot, task, entry)));
+    std::ranges::reverse(stack.frames);
+    return stack;
+}
+
 std::string MergedStack::folded() const {
     std::string text = safe_name(command);
     for (const MergedFrame& frame : frames)
@@ -98,7 +98,7 @@ std::vector<MergedStack> merge_stacks(const Snapshot& snapshot, const UserStacks
     for (const Task& task : snapshot.tasks) {
         for (const Entry& entry : snapshot.entries_of(task)) {
             if (entry.blocked_ns == 0 && entry.sleeps == 0) continue;
-            MergedStack stack = stack_of(snapshot, task, entry, names, reasons);
+            MergedStack stack = merged_stack(snapshot, task, entry, names, reasons);
             std::string text = stack.folded();
             if (!by_text.contains(text)) {
                 if (bytes + bytes_of(stack) > max_bytes) {

@@ -46,6 +46,10 @@ struct MergedStack {
     [[nodiscard]] std::string folded() const;
 };
 
+/// One entry of one task.
+MergedStack merged_stack(const Snapshot& snapshot, const Task& task, const Entry& entry,
+                         const UserStacks& names, Reasons& reasons);
+
 /// All stacks of the snapshot's tasks, most blocked time first. Their
 /// blocked_ns add up to that of its entries. They point into the snapshot.
 std::vector<MergedStack> merge_stacks(const Snapshot& snapshot, const UserStacks& names,

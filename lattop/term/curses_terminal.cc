@@ -14,10 +14,12 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <string>
 #include <system_error>
 
 #include "lattop/source/error.h"
+#include "lattop/term/clipboard.h"
 #include "unwind/unique_fd.h"
 
 #define NCURSES_NOMACROS 1
@@ -239,6 +241,12 @@ void CursesTerminal::show(const Canvas& canvas) {
 
 void CursesTerminal::redraw() {
     ::clearok(curscr, TRUE);
+}
+
+/// Between two frames: curses has written all of the last one.
+void CursesTerminal::copy(const std::string& text) {
+    std::fputs(clipboard_sequence(text).c_str(), stdout);
+    std::fflush(stdout);
 }
 
 /// The terminal's size by now.

@@ -25,6 +25,7 @@ public:
     [[nodiscard]] Charset charset() const override { return charset_; }
     void show(const Canvas& canvas) override;
     void redraw() override;
+    void copy(const std::string& text) override;
     Event wait(std::optional<std::chrono::steady_clock::time_point> until, int ready_fd) override;
 
 private:

@@ -82,6 +82,9 @@ public:
     /// Draws everything anew with the next show(), whatever is there.
     virtual void redraw() = 0;
 
+    /// Asks the terminal to put this into the clipboard.
+    virtual void copy(const std::string& text) = 0;
+
     /// The next event. Waits until `until` at most, without one for ever;
     /// `ready_fd` is watched too unless it is -1.
     virtual Event wait(std::optional<std::chrono::steady_clock::time_point> until,

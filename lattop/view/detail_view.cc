@@ -9,6 +9,7 @@
 
 #include "lattop/model/frames.h"
 #include "lattop/model/kernel_stack.h"
+#include "lattop/model/merged_stacks.h"
 #include "lattop/model/wakers.h"
 
 namespace lattop {
@@ -248,6 +249,14 @@ std::vector<std::string> histogram_lines(const Histogram& hist, std::size_t bar_
                                     format_count(*bucket), bar(share, bar_columns, charset)));
     }
     return lines;
+}
+
+std::string DetailView::folded(const TableContext& context) const {
+    if (snapshot_ == nullptr || stacks_.empty()) return "";
+    const StackSum& stack = stacks_[open_index_];
+    const MergedStack merged =
+        merged_stack(*snapshot_, *stack.task, stack.sum, context.stacks, context.reasons);
+    return fmt::format("{} {}", merged.folded(), stack.sum.blocked_ns);
 }
 
 const Task* DetailView::live_wanted() const {

@@ -43,8 +43,12 @@ public:
     /// Chooses a stack or scrolls. False for commands that are none of its.
     bool move(Command command);
 
-    /// The task, where its ongoing sleep stands under a stack that may lack
-    /// frames which a look at it now would show; nullptr otherwise.
+    /// The open stack in one line, as folded stacks are written, with its blocked
+    /// time in ns; "" for none.
+    [[nodiscard]] std::string folded(const TableContext& context) const;
+
+    /// The task, where a look at its ongoing sleep now would show more than was
+    /// recorded; nullptr otherwise.
     [[nodiscard]] const Task* live_wanted() const;
 
 private:

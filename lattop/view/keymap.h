@@ -48,6 +48,7 @@ enum class Command {
     TagProcess,
     UntagAll,
     ToggleTagged,
+    CopyStack,
     Columns,
     Pause,
     Delay,

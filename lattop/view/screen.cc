@@ -282,6 +282,7 @@ Wish Screen::handle_row(Command command) {
             if (detail_row_ && !detail_focused_) return open_detail();
             break;
         case Command::ToggleTagged: toggle_tagged(); break;
+        case Command::CopyStack: return copy_stack();
         case Command::UntagAll:
             options_.tagged.clear();
             options_.only_tagged = false;
@@ -295,6 +296,16 @@ Wish Screen::handle_row(Command command) {
         default: return handle_view(command);
     }
     return {};
+}
+
+Wish Screen::copy_stack() {
+    Wish wish;
+    if (detail_row_) wish.copy = detail_.folded(context());
+    say(wish.copy.empty() ? "nothing to copy: Enter opens the stacks of a row"
+                          : fmt::format("{} bytes for the clipboard, where the terminal lets "
+                                        "programs write to it",
+                                        wish.copy.size()));
+    return wish;
 }
 
 Wish Screen::handle_command(const Binding& binding) {

@@ -29,6 +29,7 @@ struct Wish {
     bool detail = false;        ///< detail_query() has changed
     bool reset = false;         ///< clear the module's figures
     bool keep_columns = false;  ///< columns() were chosen
+    std::string copy{};         ///< for the clipboard; "" for nothing
     int step = 0;               ///< so many snapshots on in a recording; below 0 back
     int jump = 0;               ///< the same in tenths of it
 };
@@ -105,6 +106,7 @@ private:
     void fold(bool folded);
     void tag(bool process);
     void toggle_tagged();
+    Wish copy_stack();
     Wish press(Mouse mouse, bool message_shown);
     [[nodiscard]] bool in_menu() const {
         return mode_ == Mode::SortMenu || mode_ == Mode::ColumnMenu;

@@ -186,6 +186,23 @@ def the_pane_of_a_reason_shows_its_stacks_and_tasks(setup):
 
 
 @test
+def the_open_stack_goes_to_the_clipboard_as_a_folded_line(setup):
+    lattop = Lattop(setup)
+    terminal = lattop.terminal
+    terminal.tmux("set-option", "-s", "set-clipboard", "on")
+    terminal.keys("y")
+    terminal.wait("nothing to copy")
+    terminal.keys("/")
+    terminal.type("db-worker/2")
+    terminal.keys("Enter", "Enter", "y")
+    terminal.wait("bytes for the clipboard")
+    line = terminal.tmux("show-buffer")
+    if not line.startswith("db-worker/2;libc.so.6+0x891f5;db::worker_main;"):
+        raise Failure(f"the clipboard has {line!r}")
+    lattop.quit()
+
+
+@test
 def a_container_is_found_by_its_name_and_its_pane_shows_its_path(setup):
     lattop = Lattop(setup, size=(150, 40))
     terminal = lattop.terminal

@@ -89,6 +89,7 @@ public:
     [[nodiscard]] Charset charset() const override { return Charset::Utf8; }
     void show(const Canvas& canvas) override { screens.push_back(canvas.text()); }
     void redraw() override { ++redraws; }
+    void copy(const std::string& text) override { copied = text; }
     Event wait(std::optional<Clock::Time> until, int /*ready_fd*/) override {
         deadlines.push_back(until);
         if (script_.empty()) return {Event::Kind::Quit, {}};
@@ -100,6 +101,7 @@ public:
 
     Size window{80, 24};
     int redraws = 0;
+    std::string copied;
     std::vector<std::string> screens;
     std::vector<std::optional<Clock::Time>> deadlines;
 

@@ -33,6 +33,21 @@ TEST_CASE(
     CHECK(!driver.screen().detail_query());
 }
 
+TEST_CASE("the open stack is copied as a folded line, safe to split") {
+    Driver driver;
+    CHECK(driver.press(key(U'y')).copy.empty());
+    CHECK_THAT(driver.text(), has_text("nothing to copy"));
+    driver.press(key(U'/'));
+    driver.type("1202");
+    driver.press(key(KeyCode::Enter));
+    driver.press(key(KeyCode::Enter));
+    CHECK(driver.press(key(U'y')).copy ==
+          "db-worker/2;libc.so.6+0x891f5;db::worker_main;db::BufferPool::acquire;libc.so.6+0x86f16;"
+          "entry_SYSCALL_64_after_hwframe_[k];do_syscall_64_[k];__x64_sys_futex_[k];do_futex_[k];"
+          "futex_wait_[k];futex_wait_queue_[k];schedule_[k] 6020000000");
+    CHECK_THAT(driver.text(), has_text("bytes for the clipboard"));
+}
+
 TEST_CASE("the pane says who ended the sleeps, and from where") {
     SnapshotBuilder builder;
     const auto wait = builder.add_trace({.id = 7, .kernel = {"schedule", "pipe_read"}});
