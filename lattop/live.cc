@@ -186,7 +186,10 @@ private:
     void grant(const Wish& wish) {
         quit_ = wish.quit;
         if (wish.redraw) terminal_.redraw();
-        if (!wish.copy.empty()) terminal_.copy(wish.copy);
+        if (!wish.copy.empty()) {
+            terminal_.copy(wish.copy);
+            terminal_.redraw();  // a terminal may have shown it instead
+        }
         if (wish.keep_columns) save_columns();
         if (wish.reset) reset();
         if (wish.step != 0) travel(wish.step);

@@ -47,9 +47,8 @@ public:
     void print_thread(std::uint32_t tid, ProcessCode& code) {
         code.allow_refresh();
         const LiveStack stack = live_stack("/proc", pid_, tid, code, unwinder_, registers_);
-        const std::string name =
-            read_proc_text(fmt::format("/proc/{}/task/{}/comm", pid_, tid)).text;
-        print(fmt::format("thread {} {}", tid, name.substr(0, name.find('\n'))));
+        print(fmt::format("thread {} {}", tid,
+                          read_proc_line(fmt::format("/proc/{}/task/{}/comm", pid_, tid))));
         if (!stack.object.empty()) print("  waits for " + stack.object);
         std::vector<std::uint64_t> addresses;
         for (const LiveFrame& frame : stack.walk.frames)

@@ -2,7 +2,8 @@
 //
 // See cgroup_names.h. Runtimes name cgroups by the container's id, 64 digits:
 // "docker-ID.scope" under systemd, "/docker/ID" without it, and so on. Of
-// containers in containers the innermost counts.
+// containers in containers only the outermost is looked up: the others are of its
+// own making.
 #include "lattop/model/cgroup_names.h"
 
 #include <fcntl.h>
@@ -152,45 +153,54 @@ std::string crio_name(const fs::path& root, const std::string& id) {
         "io.kubernetes.pod.namespace", "io.kubernetes.pod.name", "io.kubernetes.container.name");
 }
 
-/// What its runtime calls it, else the start of its id. Below a user's own slice
-/// he makes what cgroups he likes: there ids prove nothing, and the slice is said.
-std::string container_name(const fs::path& root, const Container& container,
-                           const std::string& path) {
+/// What its runtime calls it, else the start of its id. `trusted`: only its runtime
+/// can have made a cgroup of that name there.
+std::string container_name(const fs::path& root, const Container& container, bool trusted) {
     std::string name = container.name;
-    constexpr std::string_view kUsers = "/user.slice/";
-    if (path.starts_with(kUsers)) {
-        const std::size_t end = std::min(path.find('/', kUsers.size()), path.size());
-        return container.runtime + ":" +
-               (name.empty() ? container.id.substr(0, kShownDigits) : name) + "@" +
-               path.substr(kUsers.size(), end - kUsers.size());
-    }
-    if (container.runtime == "docker") name = docker_name(root, container.id);
-    if (container.runtime == "podman") name = podman_name(root, container.id);
-    if (container.runtime == "crio") name = crio_name(root, container.id);
-    if (container.runtime == "containerd" || container.runtime == "container")
+    if (trusted && container.runtime == "docker") name = docker_name(root, container.id);
+    if (trusted && container.runtime == "podman") name = podman_name(root, container.id);
+    if (trusted && container.runtime == "crio") name = crio_name(root, container.id);
+    if (trusted && (container.runtime == "containerd" || container.runtime == "container"))
         name = containerd_name(root, container.id);
     return container.runtime + ":" + (name.empty() ? container.id.substr(0, kShownDigits) : name);
 }
 
-std::string name_of(const fs::path& root, const std::string& path) {
-    if (path.empty()) return "-";
-    std::optional<Container> container;
-    std::size_t end = 0;  // of its component
+/// Users below their slice, services and containers below themselves make what
+/// cgroups they like; and in another's namespace nobody knows what is above.
+bool others_may_make(std::string_view above) {
+    return above.starts_with("/user.slice") || above.starts_with("/..") ||
+           above.find(".service/") != above.npos || above.ends_with(".service") ||
+           above.find(".scope/") != above.npos || above.ends_with(".scope");
+}
+
+/// A container and what is below it; "" for a path without one.
+std::string container_path(const fs::path& root, const std::string& path) {
+    const std::string_view all(path);
+    std::string text;
     for (std::size_t from = 0; from < path.size();) {
         const std::size_t slash = std::min(path.find('/', from + 1), path.size());
-        const std::string_view all(path);
-        if (auto found =
-                container_of(all.substr(from + 1, slash - from - 1), all.substr(0, from))) {
-            container = std::move(found);
-            end = slash;
+        const std::string_view component = all.substr(from + 1, slash - from - 1);
+        const std::string_view above = all.substr(0, from);
+        if (const auto container = container_of(component, above)) {
+            const bool trusted = text.empty() && !others_may_make(above);
+            if (!text.empty()) text += '/';
+            text += container_name(root, *container, trusted);
+            if (above.starts_with("/user.slice/")) {
+                const std::size_t user = std::string_view("/user.slice/").size();
+                text += "@" + std::string(above.substr(user, above.find('/', user) - user));
+            }
+        } else if (!text.empty() && !(component == "container" && slash == path.size())) {
+            text += "/" + std::string(component);  // podman's own is left out
         }
         from = slash;
     }
-    if (container) {
-        // podman and runc put what runs one level below
-        const std::string below = path.substr(end);
-        return container_name(root, *container, path) + (below == "/container" ? "" : below);
-    }
+    return text;
+}
+
+std::string name_of(const fs::path& root, const std::string& path) {
+    if (path.empty()) return "-";
+    std::string container = container_path(root, path);
+    if (!container.empty()) return container;
     for (const std::string_view slice : {"/system.slice/", "/user.slice/"})
         if (path.size() > slice.size() && path.starts_with(slice)) return path.substr(slice.size());
     return path;

@@ -52,16 +52,18 @@ LiveStack live_stack(const std::string& proc, std::uint32_t pid, std::uint32_t t
         if (!registers) continue;
         add_bp(*registers, more(tid));
         stack.walk = unwinder.walk(code, *registers);
-        stack.object = wait_object(proc, pid, tid, call.text);
-        const ProcText same_call = read_proc_text(folder + "syscall");
-        if (parse_switches(read_proc_text(folder + "status").text) != before ||
-            same_call.text != call.text)
-            continue;
+        const auto ran = [&] {
+            return read_proc_text(folder + "syscall").text != call.text ||
+                   parse_switches(read_proc_text(folder + "status").text) != before;
+        };
+        if (ran()) continue;
         stack.state = LiveStack::State::Blocked;
+        // May take longer than the sleep lasts: then the stack is all there is
+        stack.object = wait_object(proc, pid, tid, call.text);
+        if (!stack.object.empty() && ran()) stack.object.clear();
         return stack;
     }
     stack.walk = {};
-    stack.object.clear();
     return stack;
 }
 

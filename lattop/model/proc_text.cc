@@ -24,6 +24,12 @@ ProcText read_proc_text(const std::string& path) {
     return {std::string(bytes.data(), static_cast<std::size_t>(n)), 0};
 }
 
+std::string read_proc_line(const std::string& path) {
+    std::string text = read_proc_text(path).text;
+    text.resize(std::min(text.find('\n'), text.size()));
+    return text;
+}
+
 std::optional<std::uint64_t> number_behind(std::string_view text, std::string_view name) {
     const std::size_t at = text.find(name);
     if (at == std::string_view::npos) return std::nullopt;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Short files of /proc, whole, and figures in them. Used by live_stack and by
-// `lattop stack`.
+// Short files of /proc, whole, and figures in them. Used by live_stack,
+// wait_object and `lattop stack`.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,9 @@ struct ProcText {
 
 /// At most 8 KiB.
 ProcText read_proc_text(const std::string& path);
+
+/// The same without what comes behind the first line: a comm. "" where it could not be read.
+std::string read_proc_line(const std::string& path);
 
 /// The decimal number behind the first `name` and blanks.
 std::optional<std::uint64_t> number_behind(std::string_view text, std::string_view name);

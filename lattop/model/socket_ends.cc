@@ -8,10 +8,12 @@
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstring>
@@ -61,7 +63,8 @@ std::string unix_text(const Address& address) {
     if (address.size <= kPath) return "";
     sockaddr_un un{};
     std::memcpy(&un, &address.bytes, sizeof(un));
-    const std::size_t size = address.size - kPath;
+    // Of a path without a NUL the kernel counts one more than there is room for
+    const std::size_t size = std::min<std::size_t>(address.size - kPath, sizeof(un.sun_path));
     if (un.sun_path[0] == '\0') return "@" + std::string(un.sun_path + 1, size - 1);
     return {un.sun_path, strnlen(un.sun_path, size)};
 }
@@ -88,17 +91,20 @@ std::string unix_ends(int fd, const Address& own) {
     if (peer.size == 0 || ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &other, &size) != 0 ||
         other.pid == 0)
         return text;
-    const std::string comm = read_proc_text(fmt::format("/proc/{}/comm", other.pid)).text;
-    return fmt::format("{} of {} {}", text, other.pid, comm.substr(0, comm.find('\n')));
+    return fmt::format("{}, peer set up by {} {}", text, other.pid,
+                       read_proc_line(fmt::format("/proc/{}/comm", other.pid)));
 }
 
 }  // namespace
 
-std::string socket_ends(std::uint32_t pid, int fd) {
+std::string socket_ends(std::uint32_t pid, int fd, const std::string& link) {
     const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
     if (!process) return "";
     const UniqueFd borrowed(static_cast<int>(::syscall(SYS_pidfd_getfd, process.get(), fd, 0)));
-    if (!borrowed) return "";
+    struct stat status {};
+    if (!borrowed || ::fstat(borrowed.get(), &status) != 0 ||
+        fmt::format("socket:[{}]", status.st_ino) != link)
+        return "";
     const Address own = ask(::getsockname, borrowed.get());
     if (own.size == 0) return "";
     switch (own.bytes.ss_family) {

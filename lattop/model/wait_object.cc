@@ -29,10 +29,20 @@ namespace {
 constexpr std::size_t kArguments = 6;
 /// So many descriptors of a poll or an epoll are named.
 constexpr std::size_t kNamed = 3;
+/// An epoll of more is not listed: its process would be held up meanwhile.
+constexpr std::uint64_t kMostListed = 4096;
+/// Of another pid namespace so many threads are looked through for a holder.
+constexpr int kMostThreads = 1024;
 /// The value of a lock word of glibc's that somebody waits for (its
-/// lowlevellock.h); a mutex has it first, and its owner's tid third.
+/// lowlevellock.h). Not all locks with that value are mutexes, so the other words
+/// of one are looked at too: glibc's struct_mutex.h for x86-64.
 constexpr std::uint32_t kLockedWithWaiters = 2;
-constexpr std::size_t kOwnerWord = 2;
+enum MutexWord : std::size_t { kLock, kCount, kOwner, kUsers, kKind, kMutexWords };
+/// Normal, recursive, error-checking, adaptive; robust ones have higher bits.
+constexpr std::uint32_t kKindBits = 0x7f;
+constexpr std::uint32_t kMostKind = 3;
+/// A stack below that belongs to a 32-bit program, whose calls have other numbers.
+constexpr std::uint64_t kCompatEnd = std::uint64_t{1} << 32;
 
 /// A sleeping thread and the system call it is in.
 struct Sleeper {
@@ -50,16 +60,18 @@ struct Sleeper {
 
 /// "NUMBER ARG0 ... ARG5 SP PC" (proc(5)).
 bool parse_call(const std::string& text, Sleeper& sleeper) {
-    const char* at = text.data();
-    const char* const end = at + text.size();
-    auto result = std::from_chars(at, end, sleeper.number);
-    for (std::uint64_t& argument : sleeper.argument) {
-        constexpr std::string_view kHex = " 0x";
+    constexpr std::string_view kHex = " 0x";
+    const char* const end = text.data() + text.size();
+    auto result = std::from_chars(text.data(), end, sleeper.number);
+    const auto next = [&](std::uint64_t& word) {
         if (result.ec != std::errc{} || !std::string_view(result.ptr, end).starts_with(kHex))
             return false;
-        result = std::from_chars(result.ptr + kHex.size(), end, argument, 16);
-    }
-    return result.ec == std::errc{} && sleeper.number >= 0;
+        result = std::from_chars(result.ptr + kHex.size(), end, word, 16);
+        return result.ec == std::errc{};
+    };
+    std::uint64_t sp = 0;
+    return std::ranges::all_of(sleeper.argument, next) && next(sp) && sleeper.number >= 0 &&
+           sp >= kCompatEnd;
 }
 
 /// What a descriptor is: a path, or the kernel's name of what has none.
@@ -69,30 +81,41 @@ std::string link_of(const Sleeper& sleeper, int fd) {
         .string();
 }
 
-std::string describe_fd(const Sleeper& sleeper, int fd) {
+/// `held`: the sleeper's system call holds it, so that its socket may be asked.
+std::string describe_fd(const Sleeper& sleeper, int fd, bool held = true) {
     std::string what = link_of(sleeper, fd);
     if (what.empty()) return fmt::format("fd {}", fd);
-    if (what.starts_with("socket:"))
-        if (std::string ends = socket_ends(sleeper.pid, fd); !ends.empty()) what = std::move(ends);
+    if (held && what.starts_with("socket:"))
+        if (std::string ends = socket_ends(sleeper.pid, fd, what); !ends.empty())
+            what = std::move(ends);
     return fmt::format("fd {}: {}", fd, what);
 }
 
+std::string describe_two(const Sleeper& sleeper, int one, int other) {
+    return describe_fd(sleeper, one) + ", " + describe_fd(sleeper, other);
+}
+
 /// `total` of them; `fds` are the first.
-std::string describe_fds(const Sleeper& sleeper, const std::vector<int>& fds, std::size_t total) {
+std::string describe_fds(const Sleeper& sleeper, const std::vector<int>& fds, std::size_t total,
+                         bool held) {
     std::string text = fmt::format("{} descriptor{}", total, total == 1 ? "" : "s");
     for (std::size_t i = 0; i < std::min(fds.size(), kNamed); ++i)
-        text += (i == 0 ? ": " : ", ") + describe_fd(sleeper, fds[i]);
+        text += (i == 0 ? ": " : ", ") + describe_fd(sleeper, fds[i], held);
     return total > kNamed ? text + ", ..." : text;
 }
 
-/// Those that an epoll descriptor watches: lines "tfd: N" (proc(5), fdinfo).
+/// Those that an epoll descriptor watches: lines "tfd: N" (proc(5), fdinfo). The
+/// call holds none of them.
 std::string describe_epoll(const Sleeper& sleeper, int fd) {
+    const std::string text = fmt::format("epoll fd {}", fd);
+    const auto most = number_behind(read_proc_text(sleeper.folder() + "status").text, "\nFDSize:");
+    if (!most || *most > kMostListed) return text;
     std::ifstream file(fmt::format("{}fdinfo/{}", sleeper.folder(), fd));
     std::vector<int> fds;
     for (std::string line; std::getline(file, line);)
         if (const auto target = number_behind(line, "tfd:"); target && line.starts_with("tfd:"))
             fds.push_back(static_cast<int>(*target));
-    return fmt::format("epoll fd {}, {}", fd, describe_fds(sleeper, fds, fds.size()));
+    return text + ", " + describe_fds(sleeper, fds, fds.size(), false);
 }
 
 bool read_memory(const Sleeper& sleeper, std::uint64_t address, void* to, std::size_t size) {
@@ -113,12 +136,7 @@ std::string describe_poll(const Sleeper& sleeper) {
     for (const pollfd& one : polled)
         if (one.fd >= 0) fds.push_back(one.fd);
     return describe_fds(sleeper, fds,
-                        count < sleeper.argument[1] ? sleeper.argument[1] : fds.size());
-}
-
-std::string comm_of(const std::string& folder) {
-    const std::string comm = read_proc_text(folder + "comm").text;
-    return comm.substr(0, comm.find('\n'));
+                        count < sleeper.argument[1] ? sleeper.argument[1] : fds.size(), true);
 }
 
 /// The last number of the line NSpid: as what the thread knows itself.
@@ -130,17 +148,22 @@ std::optional<std::uint64_t> own_number(const std::string& folder) {
     return number_behind(line, std::string_view(line).substr(0, line.find_last_of("\t ") + 1));
 }
 
+bool in_our_namespace(const Sleeper& sleeper) {
+    return own_number(sleeper.folder()) == sleeper.tid;
+}
+
 /// The thread of the sleeper's process that knows itself as `number`, in its
 /// own pid namespace; "" where there is none.
 std::string thread_folder(const Sleeper& sleeper, std::uint64_t number) {
     const std::string tasks = fmt::format("{}/{}/task/", sleeper.proc, sleeper.pid);
     std::string folder = fmt::format("{}{}/", tasks, number);
-    if (own_number(folder) == number) return folder;
-    if (own_number(sleeper.folder()) == sleeper.tid) return "";  // no other namespace
+    if (in_our_namespace(sleeper)) return own_number(folder) == number ? folder : "";
     std::error_code gone;
+    int left = kMostThreads;
     for (const auto& entry : std::filesystem::directory_iterator(tasks, gone)) {
         folder = entry.path().string() + "/";
         if (own_number(folder) == number) return folder;
+        if (--left == 0) break;
     }
     return "";
 }
@@ -153,32 +176,39 @@ std::string describe_thread(const Sleeper& sleeper, std::uint64_t number) {
     const auto pid = number_behind(status, "\nPid:");
     const std::size_t state = status.find("\nState:\t");
     if (!pid || state == std::string::npos) return "";
-    return fmt::format("{} {} ({})", *pid, comm_of(folder), status.substr(state + 8, 1));
+    return fmt::format("{} {} ({})", *pid, read_proc_line(folder + "comm"),
+                       status.substr(state + 8, 1));
 }
 
 std::string describe_futex(const Sleeper& sleeper) {
     const std::uint64_t address = sleeper.argument[0];
     const int operation = static_cast<int>(sleeper.argument[1]) & FUTEX_CMD_MASK;
     std::string text = fmt::format("futex {:#x}", address);
-    std::array<std::uint32_t, kOwnerWord + 1> words{};
+    std::array<std::uint32_t, kMutexWords> words{};
     std::uint64_t owner = 0;
     if (operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2) {
-        if (read_memory(sleeper, address, words.data(), sizeof(words[0])))
-            owner = words[0] & FUTEX_TID_MASK;
+        if (read_memory(sleeper, address, words.data(), sizeof(words[kLock])))
+            owner = words[kLock] & FUTEX_TID_MASK;
     } else if (operation == FUTEX_WAIT && sleeper.argument[2] == kLockedWithWaiters) {
         if (read_memory(sleeper, address, words.data(), sizeof(words)) &&
-            words[0] == kLockedWithWaiters)
-            owner = words[kOwnerWord];
+            words[kLock] == kLockedWithWaiters && words[kUsers] != 0 &&
+            (words[kKind] & kKindBits) <= kMostKind)
+            owner = words[kOwner];
     }
     const std::string holder = owner == 0 ? "" : describe_thread(sleeper, owner);
     return holder.empty() ? text : fmt::format("mutex {:#x}, held by {}", address, holder);
 }
 
-std::string describe_child(const Sleeper& sleeper, std::int64_t pid) {
+/// `pid` as the sleeper knows it: a name only where lattop knows it by the same.
+std::string describe_child(const Sleeper& sleeper, int pid) {
     if (pid == -1) return "any child";
-    if (pid <= 0) return "a child of its process group";
-    const std::string comm = comm_of(fmt::format("{}/{}/", sleeper.proc, pid));
-    return fmt::format("child {}{}{}", pid, comm.empty() ? "" : " ", comm);
+    if (pid == 0) return "a child of its process group";
+    if (pid < 0) return fmt::format("a child of process group {}", -std::int64_t{pid});
+    const std::string text = fmt::format("child {}", pid);
+    const std::string folder = fmt::format("{}/{}/", sleeper.proc, pid);
+    const auto parent = number_behind(read_proc_text(folder + "status").text, "\nPPid:");
+    if (parent != sleeper.pid || !in_our_namespace(sleeper)) return text;
+    return text + " " + read_proc_line(folder + "comm");
 }
 
 }  // namespace
@@ -204,7 +234,6 @@ std::string wait_object(const std::string& proc, std::uint32_t pid, std::uint32_
         case SYS_sendto:
         case SYS_sendmsg:
         case SYS_sendmmsg:
-        case SYS_sendfile:
         case SYS_accept:
         case SYS_accept4:
         case SYS_connect:
@@ -218,9 +247,9 @@ std::string wait_object(const std::string& proc, std::uint32_t pid, std::uint32_
         case SYS_fcntl:
         case SYS_ioctl:
         case SYS_getdents64:
-        case SYS_splice:
-        case SYS_close:
         case SYS_io_uring_enter: return describe_fd(sleeper, sleeper.fd(0));
+        case SYS_sendfile: return describe_two(sleeper, sleeper.fd(0), sleeper.fd(1));
+        case SYS_splice: return describe_two(sleeper, sleeper.fd(0), sleeper.fd(2));
         case SYS_epoll_wait:
         case SYS_epoll_pwait:
         case SYS_epoll_pwait2: return describe_epoll(sleeper, sleeper.fd(0));

@@ -13,8 +13,8 @@ namespace lattop {
 
 /// `call`: the text of /proc/PID/task/TID/syscall, below `proc`. One line, any
 /// bytes: "fd 5: /var/log/shop", "mutex 0x4c50e0, held by 445 worker (S)"; "" where
-/// nothing is known. Reads a few files of /proc and, of a futex, 16 bytes of the
-/// process's memory; waits for nobody.
+/// nothing is known. Reads a few files of /proc and, of a futex or a poll, what its
+/// address points to: as slow as the process's memory is to be had.
 std::string wait_object(const std::string& proc, std::uint32_t pid, std::uint32_t tid,
                         const std::string& call);
 

@@ -10,7 +10,8 @@
 namespace lattop {
 
 /// xterm's OSC 52 (its "ctlseqs" document), which kitty, alacritty, foot, tmux and
-/// others know too; a terminal that does not, or may not, ignores it. Any bytes.
+/// others know too; a terminal that does not, or may not, ignores it or
+/// shows some of it. Any bytes.
 std::string clipboard_sequence(std::string_view text);
 
 }  // namespace lattop

@@ -192,14 +192,16 @@ std::string remarks(const Task& task, const Entry& entry, const Trace* trace,
     return text;
 }
 
-/// What an open stack shows below its line.
+/// What an open stack shows below its line. `live_of`: the task that is looked at
+/// as it is now; nullptr for none.
 void append_open(std::vector<Line>& lines, const Snapshot& snapshot, const StackSum& stack,
-                 const TableContext& context, Charset charset) {
+                 const Task* live_of, const TableContext& context, Charset charset) {
     const Task& task = *stack.task;
     const Entry& entry = stack.sum;
     const UserStacks& stacks = context.stacks;
     const Trace* trace = snapshot.trace_of(entry);
-    const LiveNames* live = live_names(snapshot, task, entry, stacks);
+    const LiveNames* live =
+        live_of == nullptr ? nullptr : live_names(snapshot, *live_of, entry, stacks);
     if (trace != nullptr) {
         const Reason& reason = context.reasons.of(snapshot, task, entry, stacks);
         lines.push_back({{"    " + reason_remark(reason), Style::Dim}});
@@ -380,7 +382,7 @@ std::vector<Line> DetailView::lines(const TableContext& context, Charset charset
         lines.push_back(entry_line(*snapshot_, stack, share_of(stack.sum.blocked_ns, blocked_ns_),
                                    open, context, charset));
         if (!open) continue;
-        append_open(lines, *snapshot_, stack, context, charset);
+        append_open(lines, *snapshot_, stack, task_, context, charset);
         open_to_ = lines.size();
     }
     append_tasks(lines);

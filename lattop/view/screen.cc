@@ -299,12 +299,19 @@ Wish Screen::handle_row(Command command) {
 }
 
 Wish Screen::copy_stack() {
+    constexpr std::size_t kMost = std::size_t{64} << 10;  // what terminals take
+    std::string line = detail_row_ ? detail_.folded(context()) : "";
     Wish wish;
-    if (detail_row_) wish.copy = detail_.folded(context());
-    say(wish.copy.empty() ? "nothing to copy: Enter opens the stacks of a row"
-                          : fmt::format("{} bytes for the clipboard, where the terminal lets "
-                                        "programs write to it",
-                                        wish.copy.size()));
+    if (line.empty()) {
+        say("nothing to copy: Enter opens the stacks of a row");
+    } else if (line.size() > kMost) {
+        say(fmt::format("{} bytes are too long for a clipboard: lattop export -f folded live",
+                        line.size()));
+    } else {
+        say(fmt::format("{} bytes for the clipboard, where the terminal lets programs write to it",
+                        line.size()));
+        wish.copy = std::move(line);
+    }
     return wish;
 }
 

@@ -69,7 +69,7 @@ TEST_CASE("cgroups are called by unit or container; others by their path") {
         {"/machine.slice/machine-qemu\\x2d1\\x2dvm.scope", "machine:qemu-1-vm"},
         {"/docker/short", "/docker/short"},
         {"/system.slice/docker-" + kId + ".scope/docker/" + std::string(64, 'b'),
-         "docker:bbbbbbbbbbbb"},
+         "docker:aaaaaaaaaaaa/docker/docker:bbbbbbbbbbbb"},
     }));
     CAPTURE(path);
     CHECK(root.name(path) == name);

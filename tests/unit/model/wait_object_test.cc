@@ -50,7 +50,7 @@ public:
         std::ofstream(task(tid) / "comm") << comm << "\n";
         std::ofstream(task(tid) / "status")
             << "Name:\tx\nState:\t" << state << " (some)\nPid:\t" << tid << "\nNSpid:\t" << tid
-            << (inner.empty() ? "" : "\t" + inner) << "\nThreads:\t2\n";
+            << (inner.empty() ? "" : "\t" + inner) << "\nFDSize:\t64\nThreads:\t2\n";
     }
     void add_fd(int fd, const std::string& target) const {
         fs::create_symlink(target, task(441) / "fd" / std::to_string(fd));
@@ -65,13 +65,19 @@ public:
     [[nodiscard]] std::string object(long number, std::uint64_t first, std::uint64_t second = 0,
                                      std::uint64_t third = 0) const {
         return wait_object(path_, 440, 441,
-                           fmt::format("{} {:#x} {:#x} {:#x} 0x0 0x0 0x0 0x7ffd 0x7f00\n", number,
-                                       first, second, third));
+                           fmt::format("{} {:#x} {:#x} {:#x} 0x0 0x0 0x0 0x7ffd00000000 0x7f00\n",
+                                       number, first, second, third));
     }
 
 private:
     fs::path path_;
 };
+
+std::string ends_of(int fd) {
+    std::error_code gone;
+    const auto link = fs::read_symlink(fmt::format("/proc/self/fd/{}", fd), gone);
+    return socket_ends(static_cast<std::uint32_t>(::getpid()), fd, link);
+}
 
 std::string port_of(int fd) {
     sockaddr_in in{};
@@ -94,7 +100,12 @@ TEST_CASE("a wait on a descriptor says what that is") {
     CHECK(wait_object(proc.path(), 440, 441, "-1 0x7ffd 0x7f00\n").empty());
     CHECK(wait_object(proc.path(), 440, 441, "").empty());
     CHECK(wait_object(proc.path(), 440, 441, "0 0x7\n").empty());
-    CHECK(wait_object(proc.path(), 440, 442, "0 0x7 0x0 0x0 0x0 0x0 0x0 0x1 0x2\n") == "fd 7");
+    CHECK(wait_object(proc.path(), 440, 442, "0 0x7 0x0 0x0 0x0 0x0 0x0 0x7ffd00000000 0x2\n") ==
+          "fd 7");
+    // A 32-bit program: the numbers of its calls are others
+    CHECK(wait_object(proc.path(), 440, 441, "0 0x7 0x0 0x0 0x0 0x0 0x0 0xffffd000 0x2\n").empty());
+    CHECK(proc.object(SYS_splice, 7, 0, 8) == "fd 7: /var/lib/shop/journal, fd 8: pipe:[123]");
+    CHECK(proc.object(SYS_close, 7).empty());
 }
 
 TEST_CASE("poll and epoll say which descriptors they watch") {
@@ -121,12 +132,20 @@ TEST_CASE("a mutex of glibc's says who holds it") {
     const Proc proc;
     proc.add_thread(445, "worker", 'D');
     constexpr int kWait = 128;  // FUTEX_WAIT_PRIVATE
-    std::array<std::uint32_t, 4> words{2, 0, 445, 1};
+    std::array<std::uint32_t, 5> words{2, 0, 445, 1, 0};
     proc.write_memory(words.data(), sizeof(words));
     CHECK(proc.object(SYS_futex, kAddress, kWait, 2) == "mutex 0x1000, held by 445 worker (D)");
     // A condition variable, another value, a holder that is no thread of it: not known to be one
     CHECK(proc.object(SYS_futex, kAddress, kWait, 0) == "futex 0x1000");
     CHECK(proc.object(SYS_futex, kAddress, 9 | kWait, 2) == "futex 0x1000");
+    words[3] = 0;  // no user: another lock with such a value, as those of malloc's arenas
+    proc.write_memory(words.data(), sizeof(words));
+    CHECK(proc.object(SYS_futex, kAddress, kWait, 2) == "futex 0x1000");
+    words[3] = 1;
+    words[4] = 16;  // robust: not of that layout
+    proc.write_memory(words.data(), sizeof(words));
+    CHECK(proc.object(SYS_futex, kAddress, kWait, 2) == "futex 0x1000");
+    words[4] = 0;
     words[2] = 446;
     proc.write_memory(words.data(), sizeof(words));
     CHECK(proc.object(SYS_futex, kAddress, kWait, 2) == "futex 0x1000");
@@ -143,7 +162,7 @@ TEST_CASE("in a pid namespace the holder is found by the number that it knows it
     const Proc proc;
     proc.add_thread(441, "sleeper", 'S', "11");
     proc.add_thread(450, "worker", 'S', "12");
-    const std::array<std::uint32_t, 4> words{2, 0, 12, 1};
+    std::array<std::uint32_t, 5> words{2, 0, 12, 1, 0};
     proc.write_memory(words.data(), sizeof(words));
     CHECK(proc.object(SYS_futex, kAddress, 128, 2) == "mutex 0x1000, held by 450 worker (S)");
 }
@@ -152,10 +171,18 @@ TEST_CASE("a wait for a child says which") {
     const Proc proc;
     fs::create_directories(proc.path() / "500");
     std::ofstream(proc.path() / "500/comm") << "cc1\n";
+    std::ofstream(proc.path() / "500/status") << "Name:\tcc1\nPPid:\t440\n";
+    fs::create_directories(proc.path() / "502");
+    std::ofstream(proc.path() / "502/comm") << "other\n";
+    std::ofstream(proc.path() / "502/status") << "Name:\tother\nPPid:\t1\n";
     CHECK(proc.object(SYS_wait4, 500) == "child 500 cc1");
     CHECK(proc.object(SYS_wait4, 501) == "child 501");
+    CHECK(proc.object(SYS_wait4, 502) == "child 502");
     CHECK(proc.object(SYS_wait4, 0xffffffff) == "any child");
+    CHECK(proc.object(SYS_wait4, 0xfffffff9) == "a child of process group 7");
     CHECK(proc.object(SYS_wait4, 0) == "a child of its process group");
+    proc.add_thread(441, "sleeper", 'S', "11");  // in another pid namespace 500 is another
+    CHECK(proc.object(SYS_wait4, 500) == "child 500");
 }
 
 TEST_CASE("a socket says what its ends are") {
@@ -167,20 +194,19 @@ TEST_CASE("a socket says what its ends are") {
     REQUIRE(::bind(listener.get(), reinterpret_cast<sockaddr*>(&in), sizeof(in)) == 0);
     REQUIRE(::listen(listener.get(), 1) == 0);
     const std::string server = "127.0.0.1:" + port_of(listener.get());
-    CHECK(socket_ends(self, listener.get()) == "TCP " + server + " listens");
+    CHECK(ends_of(listener.get()) == "TCP " + server + " listens");
 
     const UniqueFd client(::socket(AF_INET, SOCK_STREAM, 0));
     socklen_t size = sizeof(in);
     REQUIRE(::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&in), &size) == 0);
     REQUIRE(::connect(client.get(), reinterpret_cast<sockaddr*>(&in), sizeof(in)) == 0);
-    CHECK(socket_ends(self, client.get()) ==
-          "TCP 127.0.0.1:" + port_of(client.get()) + " to " + server);
+    CHECK(ends_of(client.get()) == "TCP 127.0.0.1:" + port_of(client.get()) + " to " + server);
 
     std::array<int, 2> pair{};
     REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM, 0, pair.data()) == 0);
     const UniqueFd one(pair[0]);
     const UniqueFd other(pair[1]);
-    CHECK(socket_ends(self, one.get()) == fmt::format("unix socket of {} lattop_tests", self));
+    CHECK(ends_of(one.get()) == fmt::format("unix socket, peer set up by {} lattop_tests", self));
 
     const UniqueFd named(::socket(AF_UNIX, SOCK_STREAM, 0));
     sockaddr_un un{};
@@ -189,9 +215,21 @@ TEST_CASE("a socket says what its ends are") {
     std::memcpy(un.sun_path + 1, name.data(), name.size());
     REQUIRE(::bind(named.get(), reinterpret_cast<sockaddr*>(&un),
                    static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size())) == 0);
-    CHECK(socket_ends(self, named.get()) == "unix socket @" + name);
+    CHECK(ends_of(named.get()) == "unix socket @" + name);
 
-    CHECK(socket_ends(self, 9999).empty());
+    CHECK(ends_of(9999).empty());
+    CHECK(socket_ends(self, named.get(), "socket:[1]").empty());  // another by now
+
+    // A path as long as there is room for, without a NUL
+    const UniqueFd full(::socket(AF_UNIX, SOCK_STREAM, 0));
+    char folder[] = "/tmp/lattop-socket-XXXXXX";
+    REQUIRE(::mkdtemp(folder) != nullptr);
+    std::string path = std::string(folder) + "/";
+    path.resize(sizeof(un.sun_path), 'x');
+    std::memcpy(un.sun_path, path.data(), path.size());
+    REQUIRE(::bind(full.get(), reinterpret_cast<sockaddr*>(&un), sizeof(un)) == 0);
+    CHECK(ends_of(full.get()) == "unix socket " + path);
+    fs::remove_all(folder);
 }
 
 }  // namespace lattop::test

@@ -65,10 +65,14 @@ blocks(f"fd {client.fileno()}: TCP 127.0.0.1:{here} to 127.0.0.1:{port}", lambda
 path = os.path.join(folder, "socket")
 local = socket.socket(socket.AF_UNIX)
 local.bind(path)
-local.listen()
+listener = os.fork()
+if listener == 0:
+    local.listen()
+    time.sleep(10000)
 one = socket.socket(socket.AF_UNIX)
-one.connect(path)
-blocks(f"fd {one.fileno()}: unix socket {path} of {os.getpid()} python3", lambda: one.recv(1))
+while one.connect_ex(path) != 0:
+    time.sleep(0.1)
+blocks(f"fd {one.fileno()}: unix socket {path}, peer set up by {listener} python3", lambda: one.recv(1))
 datagrams = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
 datagrams.bind(("::1", 0))
 blocks(f"fd {datagrams.fileno()}: UDP [::1]:{datagrams.getsockname()[1]}", lambda: datagrams.recv(1))
