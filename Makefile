@@ -11,6 +11,8 @@ JOBS    ?= 2
 SUITEFLAGS ?=
 # Which cases of tests/vm/cases: 'hook-* sleep-pipe' for some
 CASES   ?= *
+# Which of them make test runs by kprobes too: what goes by hooks; the others are of what lies behind them
+KPROBE_CASES ?= hook-* sleep-* load-init-failures load-unload-* table-* all-tasks-stress-ng stack-user-frames exited-tasks-merge
 # What make bench measures on
 BENCH_KERNELS ?= 5.10 6.1 6.12 7.2
 BENCHFLAGS ?=
@@ -39,7 +41,7 @@ test: unit sanitizers ## unit tests, sanitizers, the screen in tmux, exports in 
 	@packaging/setup vm test
 	@ctest --preset term
 	@ctest --preset formats
-	@tests/vm/suite --jobs $(JOBS) $(SUITEFLAGS) --case '$(CASES)' $(KERNEL)
+	@tests/vm/suite --jobs $(JOBS) $(SUITEFLAGS) --case '$(CASES)' --kprobe-case '$(KPROBE_CASES)' $(KERNEL)
 
 unit: build ## unit tests
 	@ctest --preset dev
