@@ -41,8 +41,7 @@ void lt_account_begin(struct lt *lt, struct lt_task *t, struct lt_entry *e, u64 
 	t->queued = false;
 }
 
-/* How long it slept, in nanoseconds. */
-u64 lt_account_end(struct lt *lt, struct lt_task *t, u64 now)
+static __always_inline u64 account_end(struct lt_task *t, u64 now)
 {
 	u64 slept = now > t->asleep_since_ns ? now - t->asleep_since_ns : 0;
 	struct lt_entry *e = t->entry;
@@ -57,6 +56,12 @@ u64 lt_account_end(struct lt *lt, struct lt_task *t, u64 now)
 	t->asleep = false;
 	t->seeded = false;
 	return slept;
+}
+
+/* How long it slept, in nanoseconds. */
+u64 lt_account_end(struct lt *lt, struct lt_task *t, u64 now)
+{
+	return account_end(t, now);
 }
 
 static void queue(struct lt_task *t, u64 now)
@@ -154,7 +159,7 @@ static noinline struct lt_entry *walked_entry(struct lt *lt, struct lt_task *t,
 	/* What comes once need not be remembered */
 	if (learn && e->trace && e->sleeps)
 		lt_memo_learn(lt, t, e, c, kernel);
-	if (unlikely(c->flags & LT_TR_NOT_WHOLE))
+	if (unlikely(c->flags & lt->counted_flags))
 		lt_capture_lose(lt, c->flags);
 	return e;
 }
@@ -182,7 +187,7 @@ static __always_inline struct lt_entry *entry_of(struct lt *lt, struct lt_task *
 		return walked_entry(lt, t, at, kernel, true);
 	if (unlikely(lt->recheck) && !(this_cpu_inc_return(lt->stats->matches) % lt->recheck))
 		return rechecked_entry(lt, t, at, e);
-	if (unlikely(e->trace->flags & LT_TR_NOT_WHOLE))
+	if (unlikely(e->trace->flags & lt->counted_flags))
 		lt_capture_lose(lt, e->trace->flags);
 	return e;
 }
@@ -231,7 +236,7 @@ void lt_wake(struct lt *lt, struct task_struct *p)
 	now = lt_clock();	/* behind every snapshot that saw it asleep */
 	t = lt_task_find(shard, pid, p->start_boottime);
 	if (t && t->asleep) {
-		slept = lt_account_end(lt, t, now);
+		slept = account_end(t, now);
 		if (lt->wakers)
 			lt_waker_count(lt, t, slept);
 		woke = true;

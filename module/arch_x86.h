@@ -69,9 +69,10 @@ static __always_inline int lt_arch_syscall(struct task_struct *p)
 	return syscall_get_nr(p, task_pt_regs(p));
 }
 
-static __always_inline bool lt_arch_open_user(void)
+/* Without user_access_begin's barrier: each address is first seen to by lt_arch_user_room. */
+static __always_inline void lt_arch_open_user(void)
 {
-	return user_access_begin((void __user *)NULL, sizeof(u64));
+	__uaccess_begin();
 }
 
 static __always_inline void lt_arch_close_user(void)

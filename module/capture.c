@@ -45,9 +45,10 @@ static void trim(struct lt *lt, struct lt_capture *c, unsigned int n, const stru
 /* Counts what is not whole about a sleep's trace. */
 void lt_capture_lose(struct lt *lt, u32 flags)
 {
+	flags &= lt->counted_flags;
 	if (flags & LT_TR_KERNEL_CUT)
 		lt_lose(lt, LT_LOST_kernel_cut);
-	if (flags & LT_TR_USER_CUT && lt->user_depth)
+	if (flags & LT_TR_USER_CUT)
 		lt_lose(lt, LT_LOST_user_cut);
 	if (flags & LT_TR_USER_FAULT)
 		lt_lose(lt, LT_LOST_user_fault);

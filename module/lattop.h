@@ -246,6 +246,7 @@ struct lt {
 	bool by_kprobes;
 	bool wakers;
 	unsigned int kernel_depth, user_depth;
+	u32 counted_flags;			/* LT_TR_*: of a sleep's trace, lost by its cause */
 	unsigned int max_traces, max_traces_per_task;
 	unsigned int retain_exited;
 	u64 retain_ns;

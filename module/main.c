@@ -26,6 +26,7 @@ static int lt_state_init(struct lt *lt)
 	memset(lt, 0, sizeof(*lt));
 	lt->kernel_depth = lt_params.kernel_depth;
 	lt->user_depth = lt_params.user_depth;
+	lt->counted_flags = lt->user_depth ? LT_TR_NOT_WHOLE : LT_TR_NOT_WHOLE & ~LT_TR_USER_CUT;
 	lt->max_traces = lt_params.max_traces;
 	lt->max_traces_per_task = lt_params.max_traces_per_task;
 	lt->retain_exited = lt_params.retain_exited;

@@ -208,6 +208,10 @@ void lt_memo_learn(struct lt *lt, struct lt_task *t, struct lt_entry *e,
 	m->exec_id = e->exec_id;
 	m->syscall = c->syscall;
 	m->no_user = c->flags & LT_TR_NO_USER;
+	m->user_frames = m->frames + m->kernel.n_below + m->kernel.n_above + 1;
+	m->user_pointers = offsetof(struct lt_memo, data[m->kernel.n_pointers]);
+	m->slots = offsetof(struct lt_memo, data[m->kernel.n_pointers + m->n_user_pointers]);
+	m->user_slots = m->slots + lt_memo_kernel_slots(m) * sizeof(u16);
 	copy_slots((u16 *)lt_memo_slots(m), d->slot, lt_memo_kernel_slots(m) + m->n_user);
 	to = place_for(lt, t, m);
 	if (to)

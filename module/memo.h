@@ -37,6 +37,9 @@ struct lt_memo {
 	bool whole;				/* the user part is known, too, or there is none */
 	struct lt_memo_kernel kernel;
 	u8 n_user, n_user_pointers;
+	u16 slots;				/* where they begin, bytes from here; then the user's, */
+	u16 user_slots, user_pointers;		/* and where the user's pointers do */
+	const unsigned long *user_frames;	/* behind frame 0, which has no slot */
 	u32 user_reach;				/* bytes of user stack above sp that are looked at */
 	unsigned long user_pc;			/* 0: there are no user frames; */
 	const struct mm_struct *mm;		/* else its rows' space, and generation */
@@ -52,7 +55,7 @@ static __always_inline unsigned int lt_memo_kernel_slots(const struct lt_memo *m
 
 static __always_inline const u16 *lt_memo_slots(const struct lt_memo *m)
 {
-	return (const u16 *)&m->data[m->kernel.n_pointers + m->n_user_pointers];
+	return (const void *)m + m->slots;
 }
 
 /*
@@ -68,17 +71,24 @@ static __always_inline bool lt_memo_same_kernel(const struct lt_memo *m, const s
 	const u16 *slot = lt_memo_slots(m);
 	unsigned long sp = at->sp, different = 0;
 	unsigned int n;
+	long i;
 
 	if (top - sp - k->room > k->more_room)
 		return false;
 	for (n = 0; n < k->n_lead; n++)
 		different |= lt_arch_stack_word(sp + *slot++ * sizeof(long)) ^ k->lead[n];
-	for (n = k->n_below; n >= 2; n -= 2, slot += 2, frames += 2) {
-		different |= lt_arch_stack_word(sp + slot[0] * sizeof(long)) ^ frames[0];
-		different |= lt_arch_stack_word(sp + slot[1] * sizeof(long)) ^ frames[1];
+	/* One index that ends at 0, for both: a pair is ten instructions */
+	i = -(long)k->n_below;
+	slot -= i;
+	frames -= i;
+	if (i & 1) {
+		different |= lt_arch_stack_word(sp + slot[i] * sizeof(long)) ^ frames[i];
+		i++;
 	}
-	if (n)
-		different |= lt_arch_stack_word(sp + *slot++ * sizeof(long)) ^ *frames++;
+	for (; i; i += 2) {
+		different |= lt_arch_stack_word(sp + slot[i] * sizeof(long)) ^ frames[i];
+		different |= lt_arch_stack_word(sp + slot[i + 1] * sizeof(long)) ^ frames[i + 1];
+	}
 	for (n = k->n_above; n; n--)
 		different |= lt_arch_stack_word(top - *slot++ * sizeof(long)) ^ *frames++;
 	for (n = k->n_pointers; n; n--, p++) {
@@ -93,9 +103,10 @@ static __always_inline bool lt_memo_same_kernel(const struct lt_memo *m, const s
 /* Is the user stack from regs up? Page faults are disabled here: memory that is not there is not the same. */
 static __always_inline bool lt_memo_same_user(const struct lt_memo *m, unsigned long sp, unsigned long bp)
 {
-	const unsigned long *frames = m->frames + m->kernel.n_below + m->kernel.n_above + 1;
-	const struct lt_pointer *p = &m->data[m->kernel.n_pointers];
-	const u16 *slot = lt_memo_slots(m) + lt_memo_kernel_slots(m);
+	const struct lt_pointer *p = (const void *)m + m->user_pointers;
+	long i = -(long)m->n_user;
+	const u16 *slot = (const void *)m + m->user_slots - i * sizeof(u16);
+	const unsigned long *frames = m->user_frames - i;
 	u64 different = 0, a, b;
 	bool same = false;
 	unsigned int n;
@@ -103,16 +114,16 @@ static __always_inline bool lt_memo_same_user(const struct lt_memo *m, unsigned 
 	if (!lt_arch_user_room(&sp, m->user_reach))
 		return false;
 	pagefault_disable();
-	if (unlikely(!lt_arch_open_user()))
-		goto out;
-	for (n = m->n_user; n >= 2; n -= 2, slot += 2, frames += 2) {
-		unsafe_get_user(a, (u64 __user *)sp + slot[0], fault);
-		unsafe_get_user(b, (u64 __user *)sp + slot[1], fault);
-		different |= (a ^ frames[0]) | (b ^ frames[1]);
+	lt_arch_open_user();
+	if (i & 1) {
+		unsafe_get_user(a, (u64 __user *)sp + slot[i], fault);
+		different = a ^ frames[i];
+		i++;
 	}
-	if (n) {
-		unsafe_get_user(a, (u64 __user *)sp + *slot++, fault);
-		different |= a ^ *frames++;
+	for (; i; i += 2) {
+		unsafe_get_user(a, (u64 __user *)sp + slot[i], fault);
+		unsafe_get_user(b, (u64 __user *)sp + slot[i + 1], fault);
+		different |= (a ^ frames[i]) | (b ^ frames[i + 1]);
 	}
 	for (n = m->n_user_pointers; n; n--, p++) {
 		a = bp;
@@ -123,7 +134,6 @@ static __always_inline bool lt_memo_same_user(const struct lt_memo *m, unsigned 
 	same = !different;
 fault:
 	lt_arch_close_user();
-out:
 	pagefault_enable();
 	return same;
 }

@@ -189,7 +189,8 @@ unsigned int lt_rows_walk_current(struct lt_space *space, struct lt_uframe *f,
 	s->generation = lt_space_generation(space);	/* before its rows are read */
 	rcu_read_lock();
 	table = rcu_dereference(space->table);
-	if (table && lt_arch_open_user()) {
+	if (table) {
+		lt_arch_open_user();
 		n = walk(&at, frames, max, &found, find_row_in, table, lt_arch_read_word, NULL, s);
 		lt_arch_close_user();
 	} else {

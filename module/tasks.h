@@ -73,7 +73,7 @@ void lt_task_change_creds(struct lt_task *t, struct task_struct *p, u32 exec_id)
  * ask p itself while it lives (security.c). In execve it is neither program:
  * what it has of the new one comes piece by piece.
  */
-static inline void lt_task_refresh(struct lt_task *t, struct task_struct *p)
+static __always_inline void lt_task_refresh(struct lt_task *t, struct task_struct *p)
 {
 	u32 exec_id = (u32)p->self_exec_id;
 	struct user_namespace *ns;
@@ -91,7 +91,7 @@ static inline void lt_task_refresh(struct lt_task *t, struct task_struct *p)
  * exec elsewhere in its group may change it under us. NULL when there is no
  * room, and *cause says why.
  */
-static inline struct lt_task *lt_task_get(struct lt *lt, struct lt_shard *shard,
+static __always_inline struct lt_task *lt_task_get(struct lt *lt, struct lt_shard *shard,
 					  struct task_struct *p, u32 pid, enum lt_lost *cause)
 {
 	struct lt_task *t = lt_task_find(shard, pid, p->start_boottime);
