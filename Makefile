@@ -63,7 +63,7 @@ check: unit ## build, unit tests, quick lint: under a minute
 	@packaging/lint --quick
 
 bench: build/release/build.ninja ## what lattop costs, in instructions (BENCHFLAGS='--part growth', --check, --write; BENCH_KERNELS)
-	@packaging/setup vm test
+	@packaging/setup vm test bench
 	@cmake --build --preset release
 	@LATTOP_PRESET=release tests/bench/bench $(BENCHFLAGS) $(BENCH_KERNELS)
 

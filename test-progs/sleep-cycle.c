@@ -5,7 +5,8 @@
  * CYCLES times and prints the nanoseconds a sleep; under -icount those are
  * instructions. There are two sleeps in a cycle: the processes are SCHED_BATCH,
  * which preempt nobody when they are woken, so each turn ends in a sleep.
- * tests/bench runs it; built with frame pointers and without.
+ * tests/bench runs it; built with frame pointers and without. The cycles stand
+ * between marks for tests/bench/irqs_off.c, whose id is the number of sleeps.
  *
  * With STACKS the sleeps are PLACES calls further down, at as many different
  * call stacks, in turn: at each of PLACES levels one bit of the turn's number
@@ -20,6 +21,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
+#include "../tests/bench/marks.h"
 #include "truth.h"
 
 enum side { PARENT, CHILD };
@@ -121,11 +123,13 @@ __attribute__((noinline)) static void measure(const struct way* way) {
         shared->of = of > 0 && of < stacks ? of : stacks;
         start = truth_clock(CLOCK_MONOTONIC);
         getrusage(RUSAGE_SELF, &before);
+        MARK_BEGIN(2 * cycles, 0, 0);
         for (long i = 0; i < cycles; i++) {
             shared->cycle = i;
             way->wake(CHILD);
             wait_in_turn(way, PARENT);
         }
+        MARK_END();
         printf("%.1f\n", (double)(truth_clock(CLOCK_MONOTONIC) - start) / 2 / (double)cycles);
         getrusage(RUSAGE_SELF, &after);
         if (after.ru_nvcsw - before.ru_nvcsw < cycles - cycles / 50) {

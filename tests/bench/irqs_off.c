@@ -11,11 +11,12 @@
  * by an interrupt, which begins a block, or by cli, whose place in its block is
  * known. So a length is exact but for a block that faults in its midst.
  *
- * A stretch is the module's when code of its text ran in it, an interrupt's or
- * the scheduler's otherwise. At the second mark a line is appended to the
- * file that out= names:
+ * A stretch is the module's when code of its text ran in it and cli began it;
+ * an interrupt that wakes tasks, one after the other, is a stretch with hooks
+ * in it; all else is others'. At the second mark a line is appended to the file
+ * that out= names:
  *
- *	window ID instructions=N module=N at=OFFSET other=N at=ADDRESS
+ *	window ID instructions=N module=N at=OFFSET hooks=N at=OFFSET other=N at=ADDRESS
  *
  * QEMU's plugin interface, version 4, is declared here as far as it is used: its
  * header is not part of the packages that tests/vm/fetch gets.
@@ -94,13 +95,13 @@ struct block {
 
 struct stretch {
     uint64_t length, address; /* of its first block, of the module where it is the module's */
-    bool module;
+    bool module, interrupt;
 };
 
 /* Both ends of a window; one vCPU. */
 static struct {
     uint64_t id, text, text_end, instructions;
-    struct stretch now, module, other;
+    struct stretch now, module, hooks, other;
     bool open;
 } window;
 
@@ -120,7 +121,9 @@ static uint64_t read_register(struct qemu_plugin_register* handle) {
 }
 
 static void close_stretch(void) {
-    struct stretch* longest = window.now.module ? &window.module : &window.other;
+    struct stretch* longest = !window.now.module    ? &window.other
+                              : window.now.interrupt ? &window.hooks
+                                                     : &window.module;
 
     if (window.now.length > longest->length) *longest = window.now;
     memset(&window.now, 0, sizeof(window.now));
@@ -141,10 +144,12 @@ static void on_block(unsigned vcpu, void* data) {
     (void)vcpu;
     window.instructions += b->count;
     b->runs++;
-    if (read_register(flags) & IF_FLAG)
+    if (read_register(flags) & IF_FLAG) {
         close_stretch();
-    else
+    } else {
+        if (!window.now.length) window.now.interrupt = true;
         count(b);
+    }
 }
 
 static void on_cli(unsigned vcpu, void* data) {
@@ -185,9 +190,10 @@ static void on_end(unsigned vcpu, void* data) {
     if (f) {
         fprintf(f,
                 "window %" PRIu64 " instructions=%" PRIu64 " module=%" PRIu64 " at=%" PRIx64
-                " other=%" PRIu64 " at=%" PRIx64 "\n",
+                " hooks=%" PRIu64 " at=%" PRIx64 " other=%" PRIu64 " at=%" PRIx64 "\n",
                 window.id, window.instructions, window.module.length,
-                window.module.address - window.text, window.other.length, window.other.address);
+                window.module.address - window.text, window.hooks.length,
+                window.hooks.address - window.text, window.other.length, window.other.address);
         fclose(f);
     }
     write_code();

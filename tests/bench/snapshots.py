@@ -2,52 +2,14 @@
 """What a snapshot of the first 1,000 of many tasks costs, and how long interrupts are off for it. The script snapshot is the guest's
 half; irqs_off.c counts in QEMU."""
 
-import bisect
 import collections
-import os
-import re
-import subprocess
 import tempfile
 
 import guest
+import plugin
 
 TASKS, QUICK_TASKS = 30000, 2000
-KERNEL = 1 << 63
 SHOWN = 10
-
-
-def build_plugin(folder):
-    plugin = os.path.join(folder, "irqs_off.so")
-    subprocess.run([os.environ.get("CC", "cc"), "-O2", "-Wall", "-Wextra", "-fPIC", "-shared", "-fvisibility=hidden", "-o", plugin,
-                    os.path.join(guest.HERE, "irqs_off.c")], check=True)
-    return plugin
-
-
-class Symbols:
-    """The kernel's functions, by address."""
-
-    def __init__(self, pairs):
-        self.pairs = sorted(pairs)
-        self.addresses = [address for address, _ in self.pairs]
-
-    def name(self, address):
-        at = bisect.bisect(self.addresses, address) - 1
-        return self.pairs[at][1] if at >= 0 and address >= KERNEL else "[the reader]"
-
-
-def read_windows(folder, symbols):
-    """What the plugin wrote, a window a snapshot: ({"instructions" | "module" | "other": number}, {function: instructions})"""
-    with open(os.path.join(folder, "stretches"), encoding="ascii") as f:
-        windows = [({name: int(value) for name, value in re.findall(r"(instructions|module|other)=(\d+)", line)}, collections.Counter()) for line in f]
-    n = -1
-    with open(os.path.join(folder, "code"), encoding="ascii") as f:
-        for line in f:
-            words = line.split()
-            if words[0] == "window":
-                n += 1
-            else:
-                windows[n][1][symbols.name(int(words[0], 16))] += int(words[1])
-    return windows
 
 
 def measure(kernel, quick):
@@ -55,15 +17,14 @@ def measure(kernel, quick):
     costs, held, symbols = [], {}, []
     tasks = QUICK_TASKS if quick else TASKS
     with tempfile.TemporaryDirectory(prefix="lattop-bench-") as folder:
-        plugin = f"{build_plugin(folder)},out={folder}/stretches,code={folder}/code"
-        for words in guest.figures(kernel, "snapshot", "--mem", "4096", "--plugin", plugin, setting=[f"LATTOP_TASKS={tasks}"]):
+        for words in guest.figures(kernel, "snapshot", "--mem", "4096", "--plugin", plugin.build(folder), setting=[f"LATTOP_TASKS={tasks}"]):
             if words[0] in ("text", "records"):
                 costs.append((words[0], (float(words[1]), int(words[2]))))
             elif words[0] == "symbol":
                 symbols.append((int(words[1], 16), words[2]))
             elif words[0] != "NOTE":
                 held[words[0]] = int(words[1])
-        windows = read_windows(folder, Symbols(symbols))
+        windows = plugin.windows(folder, plugin.Symbols(symbols))
     if len(windows) != len(costs):
         raise SystemExit(f"bench: {len(costs)} snapshots, but the plugin saw {len(windows)}")
     views = collections.defaultdict(list)
@@ -75,15 +36,17 @@ def measure(kernel, quick):
 def tables(results):
     yield ("A snapshot of the first 1,000 of many tasks that sleep every ten seconds, each with the trace that cost it most, every two "
            "seconds by a descriptor that stays open; the dearest of three. Off: the longest stretch of instructions with interrupts "
-           "off while it was taken in which the module's code ran, and the longest of anybody else's (the timer's interrupt, the scheduler).")
+           "off while it was taken in which the module's code ran; the longest interrupt that woke tasks, as many as were due, each through "
+           "the hooks; the longest of anybody else's (interrupts that wake nobody, the scheduler).")
     yield ""
     rows = []
     for kernel, (views, held) in results.items():
         for view, snapshots in views.items():
             (instructions, size), _ = max(snapshots, key=lambda s: s[0])
             rows.append((kernel, view, f"{held['tasks']:,}", f"{instructions:,.0f}", f"{size:,}",
-                         *(f"{max(stretches[whose] for _, (stretches, _) in snapshots):,}" for whose in ("module", "other"))))
-    yield from guest.table(("kernel", "view", "tasks known", "instructions", "bytes", "off, the module's", "off, others'"), rows)
+                         *(f"{max(stretches[whose] for _, (stretches, _) in snapshots):,}" for whose in ("module", "hooks", "other"))))
+    yield from guest.table(("kernel", "view", "tasks known", "instructions", "bytes", "off, the module's", "off, interrupts that wake",
+                            "off, others'"), rows)
     yield ""
     yield "Where the instructions go:"
     yield ""

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The plugin irqs_off.c: built, and what it wrote. Used by the parts snapshot and path of bench."""
+
+import bisect
+import collections
+import os
+import re
+import subprocess
+
+import guest
+
+KERNEL = 1 << 63
+
+
+def build(folder):
+    """Builds it into the folder; its argument for tests/vm/run --plugin, that makes it write there."""
+    plugin = os.path.join(folder, "irqs_off.so")
+    subprocess.run([os.environ.get("CC", "cc"), "-O2", "-Wall", "-Wextra", "-fPIC", "-shared", "-fvisibility=hidden", "-o", plugin,
+                    os.path.join(guest.HERE, "irqs_off.c")], check=True)
+    return f"{plugin},out={folder}/stretches,code={folder}/code"
+
+
+class Symbols:
+    """The kernel's functions, by address."""
+
+    def __init__(self, pairs):
+        self.pairs = sorted(pairs)
+        self.addresses = [address for address, _ in self.pairs]
+
+    def name(self, address):
+        at = bisect.bisect(self.addresses, address) - 1
+        return self.pairs[at][1] if at >= 0 and address >= KERNEL else "[program]"
+
+
+def windows(folder, symbols):
+    """What the plugin wrote, a window a snapshot: ({"window" | "instructions" | "module" | "hooks" | "other": number}, {function: instructions})"""
+    with open(os.path.join(folder, "stretches"), encoding="ascii") as f:
+        found = [({name: int(value) for name, value in re.findall(r"(window|instructions|module|hooks|other)[ =](\d+)", line)}, collections.Counter())
+                 for line in f]
+    n = -1
+    with open(os.path.join(folder, "code"), encoding="ascii") as f:
+        for line in f:
+            words = line.split()
+            if words[0] == "window":
+                n += 1
+            else:
+                found[n][1][symbols.name(int(words[0], 16))] += int(words[1])
+    return found
