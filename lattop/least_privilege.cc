@@ -7,7 +7,6 @@
 #include <sys/prctl.h>
 
 #include <array>
-#include <cerrno>
 #include <cstring>
 
 #include "lattop/capabilities.h"
