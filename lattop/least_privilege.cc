@@ -25,8 +25,7 @@ struct Loss {
 constexpr auto kLosses = std::to_array<Loss>({
     {CAP_DAC_READ_SEARCH,
      "without CAP_DAC_READ_SEARCH: nothing is learned of other users' programs"},
-    {CAP_CHECKPOINT_RESTORE,
-     "without CAP_CHECKPOINT_RESTORE: nothing is learned of libraries, nor of deleted programs"},
+    {CAP_CHECKPOINT_RESTORE, "without CAP_CHECKPOINT_RESTORE: nothing is learned of libraries"},
 });
 
 constexpr CapabilitySet kNeeded = capability_bit(CAP_SYS_PTRACE) |
