@@ -10,8 +10,11 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <ranges>
+#include <string_view>
 
 #include "lattop/end_signals.h"
+#include "lattop/least_privilege.h"
 #include "lattop/resolver_worker.h"
 #include "lattop/source/error.h"
 
@@ -65,6 +68,13 @@ std::string describe_trouble(const ResolverStats& stats) {
 
 namespace {
 
+/// Says, a line each, what cannot be had.
+void say_lost(const std::string& lines) {
+    for (const auto line : std::views::split(lines, '\n'))
+        if (!line.empty())
+            say(fmt::format("lattop daemon: {}\n", std::string_view(line.begin(), line.end())));
+}
+
 /// Becomes a resolver, as soon as there is a module; nothing when asked to end
 /// before. Started with the machine, a daemon may be there before the module.
 std::unique_ptr<ResolverDoor> open_door(const DaemonOptions& options, EndSignals& signals) {
@@ -102,8 +112,10 @@ private:
 }  // namespace
 
 void run_daemon(const DaemonOptions& options) {
-    // Before the worker's thread: it inherits the mask.
+    // All of it before the worker's thread, which inherits it.
     EndSignals signals;
+    hurry();
+    say_lost(keep_least_privilege());
     auto door = open_door(options, signals);
     if (door == nullptr) return;
     const ResolverWorker worker(std::move(door));

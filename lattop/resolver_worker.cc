@@ -47,14 +47,12 @@ int milliseconds_until(Clock::time_point time) {
     return static_cast<int>(std::max<std::int64_t>(rest.count(), 0));
 }
 
-/// Misses are lost while it waits for a CPU, and learning is over soon; where
-/// it may not (not root), it goes on as it is.
+}  // namespace
+
 void hurry() {
     constexpr int kNice = -10;
     ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNice);
 }
-
-}  // namespace
 
 ResolverWorker::ResolverWorker(std::unique_ptr<ResolverDoor> door, const ResolverLimits& limits)
     : shared_(std::make_shared<Shared>()) {

@@ -78,6 +78,12 @@ private:
     std::unique_ptr<ResolverWorker> worker_;
 };
 
+/// This thread, and those it starts, get the CPU before others: misses are lost
+/// while a resolver waits for it, and learning is over soon. Where it may not
+/// (not root), it goes on as it is. What a worker's thread begins with; to be
+/// called before CAP_SYS_NICE is given up.
+void hurry();
+
 /// A worker for the module of this machine. Where it cannot be had (another
 /// user, no thread) the state says why, and whoever shows it goes on without.
 std::unique_ptr<Learning> start_learning();
