@@ -19,7 +19,7 @@ static long stacks, mappings;
 static volatile bool enough;
 
 static void nap(void) {
-    truth_sleep_us(100000);
+    truth_sleep_us(250000);
 }
 
 /* The bits of path say from where each frame calls the next. */
