@@ -275,6 +275,7 @@ struct lt {
 	unsigned int owner_max[LT_HELD_NR];
 	unsigned int user_share;	/* percent; 0: nobody is limited */
 	u32 owner_seed;
+	unsigned long owners_kicked;	/* jiffies when somebody's past was to make room for his present */
 
 	struct hlist_head *trace_buckets;
 	struct lt_trace_bucket_lock *trace_locks;

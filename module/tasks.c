@@ -12,6 +12,7 @@
  */
 #include <linux/bitmap.h>
 #include <linux/cred.h>
+#include <linux/jiffies.h>
 #include <linux/sched/coredump.h>
 #include <linux/sched/signal.h>
 #include <linux/string.h>
@@ -123,10 +124,13 @@ struct lt_task *lt_task_new(struct lt *lt, struct lt_shard *shard, struct task_s
 	t = lt_owner_take(lt, &lt->task_pool, owner, LT_HELD_TASKS, &why);
 	if (unlikely(!t)) {
 		*cause = causes[why];
-		/* exited tasks make room */
+		/* exited tasks make room; a user may not keep the worker busy */
 		if ((why == LT_FULL && atomic_read(&lt->nr_exited)) ||
-		    (why == LT_USER && lt_owner_holds(lt, owner, LT_HELD_EXITED)))
+		    (why == LT_USER && lt_owner_holds(lt, owner, LT_HELD_EXITED) &&
+		     READ_ONCE(lt->owners_kicked) != jiffies)) {
+			WRITE_ONCE(lt->owners_kicked, jiffies);
 			irq_work_queue(&lt->kick);
+		}
 		lt_owner_put(lt, owner);
 		return NULL;
 	}
