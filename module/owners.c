@@ -9,8 +9,8 @@
  * against him. A record has its owner's number from birth, and a pin on the
  * slot; an entry and a trace have the number of who made them. All may outlive
  * the record, so a slot changes hands only when it has no pin and nothing
- * counts against it. Only who has a pin may charge: a slot without pins only
- * gets emptier.
+ * counts against it. Only who has a pin, or an entry that counts, may charge: a
+ * slot without these only gets emptier.
  *
  * Who is it: the real user id, as for RLIMIT_NPROC. So a setuid program is its
  * caller's. In a user namespace, where one user may have 65,536 ids, it is who

@@ -108,6 +108,20 @@ void lt_task_revive(struct lt *lt, struct lt_task *t)
 	lt_owner_uncharge(lt, t->owner, LT_HELD_EXITED, 1);
 }
 
+/* Is there a past to give way, behind this refusal? One user may not keep the worker busy: for him once a jiffy. */
+static bool exited_make_room(struct lt *lt, u16 owner, enum lt_refused why)
+{
+	unsigned long now = jiffies;
+
+	if (why == LT_FULL)
+		return atomic_read(&lt->nr_exited);
+	if (why != LT_USER || !lt_owner_holds(lt, owner, LT_HELD_EXITED) ||
+	    READ_ONCE(lt->owners_kicked) == now)
+		return false;
+	WRITE_ONCE(lt->owners_kicked, now);
+	return true;
+}
+
 /* For lt_task_get. */
 struct lt_task *lt_task_new(struct lt *lt, struct lt_shard *shard, struct task_struct *p,
 			    u32 pid, enum lt_lost *cause)
@@ -124,13 +138,8 @@ struct lt_task *lt_task_new(struct lt *lt, struct lt_shard *shard, struct task_s
 	t = lt_owner_take(lt, &lt->task_pool, owner, LT_HELD_TASKS, &why);
 	if (unlikely(!t)) {
 		*cause = causes[why];
-		/* exited tasks make room; a user may not keep the worker busy */
-		if ((why == LT_FULL && atomic_read(&lt->nr_exited)) ||
-		    (why == LT_USER && lt_owner_holds(lt, owner, LT_HELD_EXITED) &&
-		     READ_ONCE(lt->owners_kicked) != jiffies)) {
-			WRITE_ONCE(lt->owners_kicked, jiffies);
+		if (exited_make_room(lt, owner, why))
 			irq_work_queue(&lt->kick);
-		}
 		lt_owner_put(lt, owner);
 		return NULL;
 	}

@@ -64,7 +64,8 @@ static off_t file_offset_of(uintptr_t page) {
     FILE* maps = fopen("/proc/self/maps", "r");
 
     while (maps && fgets(line, sizeof(line), maps))
-        if (sscanf(line, "%lx-%lx %*s %lx", &start, &end, &offset) == 3 && page >= start && page < end) {
+        if (sscanf(line, "%lx-%lx %*s %lx", &start, &end, &offset) == 3 && page >= start &&
+            page < end) {
             fclose(maps);
             return (off_t)(offset + page - start);
         }
@@ -83,9 +84,11 @@ static void* map_code(void* unused) {
 
         if (copy == MAP_FAILED) truth_die("mmap");
         *(void**)&function = copy + in_page;
-        for (int times = 0; times < 3; times++) function(&length);
+        for (int times = 0; times < 3; times++)
+            function(&length);
     }
-    while (!enough) nap();
+    while (!enough)
+        nap();
     return unused;
 }
 
@@ -99,12 +102,14 @@ int main(int argc, char** argv) {
 
     stacks = truth_arg(argc, argv, 2, 16);
     mappings = truth_arg(argc, argv, 3, 1000);
-    truth_will("nap at %ld stacks in each of %ld threads, and in code mapped %ld times", stacks, count, mappings);
+    truth_will("nap at %ld stacks in each of %ld threads, and in code mapped %ld times", stacks,
+               count, mappings);
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, 1 << 16);
     truth_need0(pthread_create(&mapper, &small, map_code, NULL), "pthread_create");
     for (long i = 0; i < count; i++)
-        truth_need0(pthread_create(&threads[i], &small, nap_everywhere, (void*)i), "pthread_create");
+        truth_need0(pthread_create(&threads[i], &small, nap_everywhere, (void*)i),
+                    "pthread_create");
     while (truth_clock(CLOCK_MONOTONIC) < end) {
         if (still) {
             nap();
@@ -114,7 +119,8 @@ int main(int argc, char** argv) {
         pthread_join(other, NULL);
     }
     enough = true;
-    for (long i = 0; i < count; i++) pthread_join(threads[i], NULL);
+    for (long i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
     pthread_join(mapper, NULL);
     free(threads);
 }
