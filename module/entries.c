@@ -55,14 +55,14 @@ static void want_buckets(struct lt *lt, struct lt_task *t)
 struct lt_entry *lt_entry_get(struct lt *lt, struct lt_task *t, const struct lt_capture *c)
 {
 	struct lt_entry *e = t->entry;
+	enum lt_refused why;
 	struct lt_trace *tr;
-	bool full;
 
 	/* A sleeper usually blocks where it blocked last. */
 	if (e && e->trace && e->exec_id == t->exec_id && lt_trace_equal(e->trace, c))
 		return e;
 
-	tr = lt_trace_intern(lt, c, true);
+	tr = lt_trace_intern(lt, c, t->owner);
 	if (unlikely(!tr))
 		return &t->other;
 	e = find(t, tr, t->exec_id);
@@ -75,15 +75,16 @@ struct lt_entry *lt_entry_get(struct lt *lt, struct lt_task *t, const struct lt_
 		e = &t->other;
 		goto drop;
 	}
-	e = lt_pool_take(&lt->entry_pool, &full);
+	e = lt_owner_take(lt, &lt->entry_pool, t->owner, LT_HELD_ENTRIES, &why);
 	if (unlikely(!e)) {
-		lt_lose(lt, LT_LOST_entry_pool);
+		lt_lose(lt, why == LT_USER ? LT_LOST_entry_user : LT_LOST_entry_pool);
 		e = &t->other;
 		goto drop;
 	}
 	memset(e, 0, sizeof(*e));
 	e->trace = tr;
 	e->exec_id = t->exec_id;
+	e->owner = t->owner;
 	lt_entry_put_back(t, e);
 	want_buckets(lt, t);
 	return e;
@@ -107,7 +108,7 @@ static void entry_free(struct lt *lt, struct lt_task *t, struct lt_entry *e)
 {
 	lt_wakers_free(lt, t, e);
 	lt_trace_put(lt, e->trace);
-	lt_pool_give(&lt->entry_pool, e);
+	lt_owner_give(lt, &lt->entry_pool, e, e->owner, LT_HELD_ENTRIES);
 }
 
 /*

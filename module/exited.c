@@ -7,7 +7,9 @@
  * nanosecond. Worker, lt->mutex held: readers see every step whole.
  *
  * When records, entries or traces run short, the past makes room for the
- * present: nothing is retained then.
+ * present: nothing is retained then. The same goes for one user's past where his
+ * share (owners.c) runs short, or where he has more than his share of what is
+ * retained: first of all, so that it is not the others' past that makes room.
  */
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
@@ -20,6 +22,7 @@
 
 enum {
 	RETIRE_BATCH = 16,	/* tasks taken off a shard per lock hold */
+	RETIRE_LOOK = 32,	/* tasks looked at per lock hold */
 	LIVENESS_S = 10,	/* between two searches for records that missed their death */
 };
 
@@ -44,7 +47,7 @@ static int compare(const struct lt_task *a, const struct lt_task *t)
 	return 0;
 }
 
-static struct lt_task *aggregate_new(const struct lt_task *t)
+static struct lt_task *aggregate_new(struct lt *lt, const struct lt_task *t)
 {
 	struct lt_task *a = kmalloc(sizeof(*a), GFP_KERNEL);
 
@@ -58,6 +61,8 @@ static struct lt_task *aggregate_new(const struct lt_task *t)
 	a->exec_id = t->exec_id;
 	a->own_exec_id = t->own_exec_id;
 	a->creds = t->creds;
+	a->owner = lt_owner_get_again(lt, t->owner);
+	lt_owner_charge_anyway(lt, a->owner, LT_HELD_EXITED_PROCS, 1);
 	memcpy(a->comm, t->comm, LT_COMM_BYTES);
 	return a;
 }
@@ -80,7 +85,7 @@ static struct lt_task *aggregate_of(struct lt *lt, const struct lt_task *t)
 		}
 		link = order < 0 ? &parent->rb_left : &parent->rb_right;
 	}
-	a = aggregate_new(t);
+	a = aggregate_new(lt, t);
 	if (!a)
 		return lt->exited_all;
 	rb_link_node(&a->pid_node, parent, link);
@@ -129,22 +134,34 @@ static bool short_of_room(const struct lt *lt)
 	       short_of_entries(lt);
 }
 
-static bool due(const struct lt *lt, const struct lt_task *t, u64 now)
+static bool too_many(const struct lt *lt)
 {
-	return atomic_read(&lt->nr_exited) > (int)lt->retain_exited || short_of_room(lt) ||
-	       now >= t->exit_ns + lt->retain_ns;
+	return atomic_read(&lt->nr_exited) > (int)lt->retain_exited || short_of_room(lt);
 }
 
-static int take_due(struct lt *lt, struct lt_shard *shard, struct lt_task **batch, u64 now)
+static bool owner_has_too_many(const struct lt *lt, const struct lt_task *t, enum lt_held exited)
 {
-	struct lt_task *t;
-	int n = 0;
+	return !lt_owner_fits(lt, t->owner, exited, 0) || lt_owner_short(lt, t->owner);
+}
+
+/* all: whoever's it is. */
+static bool due(const struct lt *lt, const struct lt_task *t, u64 now, bool all)
+{
+	return now >= t->exit_ns + lt->retain_ns || owner_has_too_many(lt, t, LT_HELD_EXITED) ||
+	       (all && too_many(lt));
+}
+
+static int take_due(struct lt *lt, struct lt_shard *shard, struct lt_task **batch, u64 now, bool all)
+{
+	struct lt_task *t, *next;
+	int n = 0, looked = 0;
 
 	raw_spin_lock_irq(&shard->lock);
-	while (n < RETIRE_BATCH && !list_empty(&shard->exited)) {
-		t = list_first_entry(&shard->exited, struct lt_task, exited_node);
-		if (!due(lt, t, now))
+	list_for_each_entry_safe(t, next, &shard->exited, exited_node) {
+		if (n == RETIRE_BATCH || looked++ == RETIRE_LOOK)
 			break;
+		if (!due(lt, t, now, all))
+			continue;
 		lt_task_unlink(lt, shard, t);
 		batch[n++] = t;
 	}
@@ -152,10 +169,8 @@ static int take_due(struct lt *lt, struct lt_shard *shard, struct lt_task **batc
 	return n;
 }
 
-static void drop_oldest_aggregate(struct lt *lt)
+static void drop_aggregate(struct lt *lt, struct lt_task *a)
 {
-	struct lt_task *a = list_first_entry(&lt->exited_lru, struct lt_task, exited_node);
-
 	rb_erase(&a->pid_node, &lt->exited_procs);
 	list_del(&a->exited_node);
 	lt->nr_exited_procs--;
@@ -165,7 +180,26 @@ static void drop_oldest_aggregate(struct lt *lt)
 	lt_lattree_remove(lt, a);
 	lt_cgroup_forget(lt, a);
 	lt_entries_free(lt, a);
+	lt_owner_uncharge(lt, a->owner, LT_HELD_EXITED_PROCS, 1);
+	lt_owner_put(lt, a->owner);
 	kfree(a);
+}
+
+static void drop_oldest_aggregate(struct lt *lt)
+{
+	drop_aggregate(lt, list_first_entry(&lt->exited_lru, struct lt_task, exited_node));
+}
+
+/* Of users who have too many of them, or need the room; oldest first. */
+static void drop_owners_aggregates(struct lt *lt)
+{
+	struct lt_task *a, *next;
+
+	list_for_each_entry_safe(a, next, &lt->exited_lru, exited_node) {
+		if (owner_has_too_many(lt, a, LT_HELD_EXITED_PROCS))
+			drop_aggregate(lt, a);
+		cond_resched();
+	}
 }
 
 static void empty(struct lt *lt, struct lt_task *a)
@@ -184,8 +218,7 @@ void lt_exited_drop(struct lt *lt)
 	empty(lt, lt->exited_all);
 }
 
-/* Merges what is past the retention limit. */
-void lt_exited_retire(struct lt *lt)
+static void retire(struct lt *lt, bool all)
 {
 	struct lt_task *batch[RETIRE_BATCH];
 	u64 now = lt_clock();
@@ -193,12 +226,21 @@ void lt_exited_retire(struct lt *lt)
 
 	for (i = 0; i < LT_SHARDS; i++) {
 		do {
-			n = take_due(lt, &lt->shards[i], batch, now);
+			n = take_due(lt, &lt->shards[i], batch, now, all);
 			for (j = 0; j < n; j++)
 				merge(lt, batch[j]);
 			cond_resched();
 		} while (n == RETIRE_BATCH);
 	}
+}
+
+/* Merges what is past the retention limit. */
+void lt_exited_retire(struct lt *lt)
+{
+	retire(lt, false);
+	if (too_many(lt))
+		retire(lt, true);
+	drop_owners_aggregates(lt);
 	while (lt->nr_exited_procs > lt->retain_exited ||
 	       (lt->nr_exited_procs && short_of_entries(lt)))
 		drop_oldest_aggregate(lt);

@@ -25,6 +25,7 @@
 #include <linux/uidgid.h>
 #include <linux/workqueue.h>
 
+#include "owners.h"
 #include "shape.h"
 #include "uapi/lattop.h"
 
@@ -44,6 +45,7 @@ enum {
 	LT_SPACE_HASH_BITS	= 10,
 	LT_RECENT_MISSES	= 1024,
 	LT_MEMOS		= 4,	/* of a task */
+	LT_OWNERS		= 256,	/* users at a time */
 };
 
 struct task_struct;
@@ -68,6 +70,8 @@ struct lt_pool {
 	unsigned int max;	/* objects in use at most */
 	unsigned int reserve;	/* free objects the worker keeps ready */
 	unsigned int object_bytes;
+	unsigned int burst;	/* of the reserve, what one owner may take between two refills */
+	atomic_t *taken;	/* by each owner, since the last */
 	bool dry;		/* the last refill found no memory: the worker's next second is soon enough */
 	atomic_t in_use;
 	atomic_t nr_free;
@@ -83,7 +87,8 @@ struct lt_trace {
 	u16 nr_user;
 	s32 syscall;
 	u32 flags;			/* LT_TR_* */
-	u32 class;			/* its pool */
+	u16 class;			/* its pool */
+	u16 owner;			/* who made it */
 	u32 snap_index;			/* lt->mutex: place in the snapshot being built, */
 	u64 snap_seq;			/* valid when this is that snapshot's number */
 	unsigned long frames[];		/* kernel, then user, innermost first */
@@ -108,6 +113,7 @@ struct lt_entry {
 	struct hlist_node node;
 	struct lt_trace *trace;		/* NULL: [other] */
 	u32 exec_id;
+	u16 owner;			/* who made it; its wakers are his, too */
 	u64 blocked_ns;			/* ended sleeps */
 	u64 max_ns;
 	u64 sleeps;			/* begun */
@@ -155,6 +161,7 @@ struct lt_task {
 	u8 kind;			/* enum lt_kind; never changes */
 	u8 bucket_bits;
 	char comm[LT_COMM_BYTES];
+	u16 owner;			/* pinned; changes with its credentials */
 
 	u32 nr_entries;			/* in buckets; `other` not among them */
 	struct hlist_head *buckets;
@@ -237,6 +244,7 @@ struct lt_filter;
 struct lt_hooks;
 struct lt_memo;
 struct lt_memo_draft;
+struct lt_owner;
 struct lt_waker;
 
 struct lt {
@@ -261,6 +269,14 @@ struct lt {
 	unsigned long *other_queued;
 	unsigned long *known;		/* a bit a pid: has a record, or stands in lt_others, or once did */
 	atomic_t nr_exited;
+
+	/* shares of the tables: owners.c */
+	struct lt_owner *owners;	/* LT_OWNERS; the first is nobody's */
+	raw_spinlock_t owners_lock;
+	unsigned int owner_max[LT_HELD_NR];
+	unsigned int user_share;	/* percent; 0: nobody is limited */
+	u32 owner_seed;
+	unsigned long owners_kicked;	/* jiffies when somebody's past was to make room for his present */
 
 	struct hlist_head *trace_buckets;
 	struct lt_trace_bucket_lock *trace_locks;
@@ -294,6 +310,7 @@ struct lt {
 	/* misses.c */
 	raw_spinlock_t miss_lock;
 	struct lt_miss *misses;		/* ring of LT_MAX_MISSES */
+	u16 miss_owners[LT_MAX_MISSES];
 	unsigned int miss_first, miss_nr;
 	u64 recent_misses[LT_RECENT_MISSES];
 	atomic_t nr_resolvers;
@@ -386,7 +403,8 @@ void lt_entry_add(struct lt_entry *to, const struct lt_entry *from);
 
 /* traces.c */
 bool lt_trace_equal(const struct lt_trace *tr, const struct lt_capture *c);
-struct lt_trace *lt_trace_intern(struct lt *lt, const struct lt_capture *c, bool of_sleep);
+struct lt_trace *lt_trace_intern(struct lt *lt, const struct lt_capture *c, u16 owner);
+struct lt_trace *lt_trace_intern_wakers(struct lt *lt, const struct lt_capture *c, bool interrupt);
 void lt_trace_put(struct lt *lt, struct lt_trace *tr);
 int lt_traces_init(struct lt *lt);
 void lt_traces_exit(struct lt *lt);
@@ -438,8 +456,9 @@ void lt_exited_drop(struct lt *lt);
 /* pool.c */
 int lt_pool_init(struct lt_pool *pool, const char *name, unsigned int object_bytes,
 		 unsigned int max, unsigned int reserve, struct irq_work *kick);
+bool lt_pool_claim(struct lt_pool *pool, u16 owner);
 void lt_pool_exit(struct lt_pool *pool);
-void *lt_pool_take(struct lt_pool *pool, bool *full);
+void *lt_pool_take(struct lt_pool *pool, u16 owner, enum lt_refused *why);
 void lt_pool_give(struct lt_pool *pool, void *object);
 int lt_pool_refill(struct lt_pool *pool);
 u64 lt_pool_bytes(const struct lt_pool *pool);

@@ -49,6 +49,7 @@ static const struct step {
 } steps[] = {
 	{ "state",	lt_state_init,	nothing },
 	{ "stats",	lt_stats_init,	lt_stats_exit },
+	{ "owners",	lt_owners_init,	lt_owners_exit },
 	{ "capture",	lt_capture_init, lt_capture_exit },
 	{ "traces",	lt_traces_init,	lt_traces_exit },
 	{ "memos",	lt_memos_init,	lt_memos_exit },

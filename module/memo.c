@@ -172,12 +172,12 @@ static bool superseded(const struct lt_memo *m, const struct lt_memo *by)
 static struct lt_memo *place_for(struct lt *lt, struct lt_task *t, const struct lt_memo *m)
 {
 	unsigned int i = 0;
-	bool full;
+	enum lt_refused why;
 
 	while (i < LT_MEMOS - 1 && t->memo[i] && !superseded(t->memo[i], m))
 		i++;
 	if (!t->memo[i]) {
-		t->memo[i] = lt_pool_take(&lt->memo_pool, &full);
+		t->memo[i] = lt_owner_take(lt, &lt->memo_pool, t->owner, LT_HELD_MEMOS, &why);
 		if (!t->memo[i] && !i--)	/* none free: walking goes on */
 			return NULL;
 	}
@@ -223,7 +223,7 @@ void lt_memos_forget(struct lt *lt, struct lt_task *t)
 	unsigned int i;
 
 	for (i = 0; i < LT_MEMOS && t->memo[i]; i++) {
-		lt_pool_give(&lt->memo_pool, t->memo[i]);
+		lt_owner_give(lt, &lt->memo_pool, t->memo[i], t->owner, LT_HELD_MEMOS);
 		t->memo[i] = NULL;
 	}
 }

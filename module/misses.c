@@ -7,8 +7,8 @@
  * The same code misses at every sleep until its row is taught, so what was
  * handed out is remembered and not handed out again for 2^27 ns or less: a
  * table of keys that hold the time, in that unit. Of two places that share a
- * slot each may come a little more often. miss_lock is a leaf, raw, taken with
- * interrupts off.
+ * slot each may come a little more often. No user has more than his share of the
+ * ring. miss_lock is raw, taken with interrupts off; only owners_lock is taken under it.
  */
 #include <linux/err.h>
 #include <linux/hash.h>
@@ -18,6 +18,7 @@
 #include <linux/slab.h>
 
 #include "compat/eventfd.h"
+#include "compat/task.h"
 #include "lattop.h"
 #include "row_pack.h"
 #include "rows.h"
@@ -45,18 +46,35 @@ static bool handed_out(struct lt *lt, u64 place)
 	return false;
 }
 
+static bool charge(struct lt *lt, struct task_struct *p, u16 *owner)
+{
+	bool fits;
+
+	*owner = lt_owner_get(lt, lt_compat_task_cred(p));
+	fits = lt_owner_charge(lt, *owner, LT_HELD_MISSES);
+	lt_owner_put(lt, *owner);
+	if (!fits)
+		lt_lose(lt, LT_LOST_miss_user);
+	return fits;
+}
+
 /* p's walk ended at f. p is current, or asleep and cannot leave meanwhile. */
 void lt_miss(struct lt *lt, struct task_struct *p, const struct lt_uframe *f)
 {
-	struct lt_miss *m;
 	unsigned long flags;
 	bool put = false;
+	struct lt_miss *m;
+	unsigned int i;
+	u16 owner;
 
 	raw_spin_lock_irqsave(&lt->miss_lock, flags);
 	if (lt->miss_nr == LT_MAX_MISSES) {
 		lt_lose(lt, LT_LOST_miss_full);
-	} else if (!handed_out(lt, (unsigned long)p->mm ^ lt_row_key(f->pc, f->exact))) {
-		m = &lt->misses[(lt->miss_first + lt->miss_nr++) % LT_MAX_MISSES];
+	} else if (!handed_out(lt, (unsigned long)p->mm ^ lt_row_key(f->pc, f->exact)) &&
+		   charge(lt, p, &owner)) {
+		i = (lt->miss_first + lt->miss_nr++) % LT_MAX_MISSES;
+		lt->miss_owners[i] = owner;
+		m = &lt->misses[i];
 		m->pid = p->pid;
 		m->tgid = p->tgid;
 		m->start_ns = p->start_boottime;
@@ -75,12 +93,15 @@ void lt_miss(struct lt *lt, struct task_struct *p, const struct lt_uframe *f)
 /* How many came. */
 u32 lt_misses_take(struct lt *lt, struct lt_miss *to, u32 n)
 {
-	u32 i;
+	u32 i, at;
 
 	raw_spin_lock_irq(&lt->miss_lock);
 	n = min(n, lt->miss_nr);
-	for (i = 0; i < n; i++)
-		to[i] = lt->misses[(lt->miss_first + i) % LT_MAX_MISSES];
+	for (i = 0; i < n; i++) {
+		at = (lt->miss_first + i) % LT_MAX_MISSES;
+		to[i] = lt->misses[at];
+		lt_owner_uncharge(lt, lt->miss_owners[at], LT_HELD_MISSES, 1);
+	}
 	lt->miss_first = (lt->miss_first + n) % LT_MAX_MISSES;
 	lt->miss_nr -= n;
 	raw_spin_unlock_irq(&lt->miss_lock);
@@ -155,6 +176,11 @@ int lt_misses_init(struct lt *lt)
 /* Hooks are off, descriptors closed. */
 void lt_misses_exit(struct lt *lt)
 {
+	unsigned int i;
+
 	irq_work_sync(&lt->miss_kick);
+	for (i = 0; i < lt->miss_nr; i++)
+		lt_owner_uncharge(lt, lt->miss_owners[(lt->miss_first + i) % LT_MAX_MISSES],
+				  LT_HELD_MISSES, 1);
 	kfree(lt->misses);
 }

@@ -24,6 +24,7 @@ struct lt_params {
 	unsigned int retain_exited;
 	unsigned int retain_s;
 	unsigned int reserve;
+	unsigned int user_share;
 	unsigned int recheck;
 	unsigned int fail_init;
 	char *filter;

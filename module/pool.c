@@ -9,12 +9,16 @@
  * but only when the pool as a whole has something free, so a pool that is
  * exhausted costs a load and not a walk over all CPUs. Locks: a list's lock is
  * a leaf, taken with interrupts off.
+ *
+ * What stands ready is shared like the tables are (owners.c): who has taken his
+ * burst since the last refill leaves the rest to others until the next.
  */
 #include <linux/cpumask.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
 
 #include "lattop.h"
+#include "params.h"
 
 static void *list_pop(struct lt_pool_cpu *c)
 {
@@ -59,17 +63,41 @@ static void *pop_any(struct lt_pool *pool)
 	return NULL;
 }
 
-/* Any context with preemption off. NULL: *full says whether by the limit. */
-void *lt_pool_take(struct lt_pool *pool, bool *full)
+static void kick(struct lt_pool *pool)
+{
+	if (!READ_ONCE(pool->dry))
+		irq_work_queue(pool->kick);
+}
+
+/* May this owner have one more for good? Counts it. Any context with preemption off. */
+bool lt_pool_claim(struct lt_pool *pool, u16 owner)
+{
+	if (!owner)
+		return true;
+	if (atomic_read(&pool->nr_free) <= (int)(pool->reserve - pool->burst) &&
+	    atomic_read(&pool->taken[owner]) >= (int)pool->burst) {
+		kick(pool);
+		return false;
+	}
+	atomic_inc(&pool->taken[owner]);
+	return true;
+}
+
+/* Any context with preemption off. NULL: *why. */
+void *lt_pool_take(struct lt_pool *pool, u16 owner, enum lt_refused *why)
 {
 	void *object = NULL;
 	int nr_free;
 
-	*full = atomic_inc_return(&pool->in_use) > pool->max;
-	if (*full) {
+	*why = LT_USER;
+	if (!lt_pool_claim(pool, owner))
+		return NULL;
+	*why = LT_FULL;
+	if (atomic_inc_return(&pool->in_use) > pool->max) {
 		atomic_dec(&pool->in_use);
 		return NULL;
 	}
+	*why = LT_DRY;
 	nr_free = atomic_read(&pool->nr_free);
 	if (nr_free > 0)
 		object = pop_any(pool);
@@ -77,8 +105,8 @@ void *lt_pool_take(struct lt_pool *pool, bool *full)
 		nr_free = atomic_dec_return(&pool->nr_free);
 	else
 		atomic_dec(&pool->in_use);
-	if (nr_free < (int)(pool->reserve / 2) && !READ_ONCE(pool->dry))
-		irq_work_queue(pool->kick);
+	if (nr_free < (int)(pool->reserve / 2))
+		kick(pool);
 	return object;
 }
 
@@ -97,7 +125,7 @@ void lt_pool_give(struct lt_pool *pool, void *object)
 /* Worker and load: bring the free objects up to the reserve, spread over the CPUs online. */
 int lt_pool_refill(struct lt_pool *pool)
 {
-	int cpu;
+	int cpu, owner;
 
 	while (atomic_read(&pool->nr_free) < (int)pool->reserve) {
 		for_each_online_cpu(cpu) {
@@ -114,6 +142,8 @@ int lt_pool_refill(struct lt_pool *pool)
 			atomic_inc(&pool->nr_free);
 		}
 	}
+	for (owner = 0; owner < LT_OWNERS; owner++)
+		atomic_set(&pool->taken[owner], 0);
 	/* What a burst left over goes back to the kernel. */
 	while (atomic_read(&pool->nr_free) > (int)pool->reserve * 2) {
 		void *object = NULL;
@@ -144,11 +174,17 @@ int lt_pool_init(struct lt_pool *pool, const char *name, unsigned int object_byt
 	pool->max = max;
 	pool->reserve = reserve;
 	pool->kick = kick;
+	pool->burst = max_t(u64, (u64)reserve * lt_params.user_share / 100, 1);
 	atomic_set(&pool->in_use, 0);
 	atomic_set(&pool->nr_free, 0);
-	pool->cpu = alloc_percpu(struct lt_pool_cpu);
-	if (!pool->cpu)
+	pool->taken = kcalloc(LT_OWNERS, sizeof(*pool->taken), GFP_KERNEL);
+	if (!pool->taken)
 		return -ENOMEM;
+	pool->cpu = alloc_percpu(struct lt_pool_cpu);
+	if (!pool->cpu) {
+		kfree(pool->taken);
+		return -ENOMEM;
+	}
 	for_each_possible_cpu(cpu)
 		raw_spin_lock_init(&per_cpu_ptr(pool->cpu, cpu)->lock);
 	pool->cache = kmem_cache_create(name, object_bytes, 0, 0, NULL);
@@ -172,6 +208,7 @@ void lt_pool_exit(struct lt_pool *pool)
 			kmem_cache_free(pool->cache, object);
 	kmem_cache_destroy(pool->cache);
 	free_percpu(pool->cpu);
+	kfree(pool->taken);
 	pool->cpu = NULL;
 	pool->cache = NULL;
 }

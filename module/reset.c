@@ -63,10 +63,12 @@ static void reset_task(struct lt *lt, struct lt_task *t, struct lt_task *old, u6
 	if (e) {
 		struct lt_trace *tr = e->trace;
 		u32 exec_id = e->exec_id;
+		u16 owner = e->owner;
 
 		memset(e, 0, sizeof(*e));
 		e->trace = tr;
 		e->exec_id = exec_id;
+		e->owner = owner;
 		if (tr)
 			lt_entry_put_back(t, e);
 		lt_account_begin(lt, t, e, max(now, t->asleep_since_ns));

@@ -42,6 +42,7 @@ struct lt_space {
 	struct mmu_notifier notifier;
 	unsigned long used;			/* jiffies of the last walk */
 	u64 generation;				/* changes when a row goes or is replaced; spaces_lock */
+	u16 owner;				/* pinned while it is hashed */
 	u32 n_ranges;				/* spaces_lock */
 	struct lt_row_range ranges[MAX_RANGES];
 };

@@ -17,8 +17,8 @@
  * nothing may sleep, so they take lt->spaces_lock only and leave freeing to
  * RCU and the worker. exec brings a fresh mm and so a fresh space.
  *
- * max_rows bounds the rows of all spaces. At the limit the space that was used
- * longest ago gives way.
+ * max_rows bounds the rows of all spaces, and a share of it those of one user's.
+ * At the limit the space that was used longest ago gives way; at a user's share, of his.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -56,6 +56,7 @@ static void drop_table(struct lt_space *s)
 	rcu_assign_pointer(s->table, NULL);
 	new_generation(s);	/* behind that: who reads the new one finds no old rows */
 	s->lt->nr_rows -= old->nr;
+	lt_owner_uncharge(s->lt, s->owner, LT_HELD_ROWS, old->nr);
 	s->lt->row_bytes -= table_bytes(old->bits);
 	s->n_ranges = 0;
 	kvfree_rcu(old, rcu);
@@ -113,6 +114,7 @@ static void unhash(struct lt_space *s)
 	hlist_del_init_rcu(&s->node);
 	drop_table(s);
 	s->lt->nr_spaces--;
+	lt_owner_put(s->lt, s->owner);
 	list_add_tail(&s->dead_node, &s->lt->dead_spaces);
 }
 
@@ -177,7 +179,7 @@ void lt_rows_reap(struct lt *lt)
 
 /* --- teaching: lt->rows_mutex held --- */
 
-static struct lt_space *space_of(struct lt *lt, struct mm_struct *mm)
+static struct lt_space *space_of(struct lt *lt, struct task_struct *p, struct mm_struct *mm)
 {
 	struct lt_space *s;
 	int err;
@@ -193,9 +195,11 @@ static struct lt_space *space_of(struct lt *lt, struct mm_struct *mm)
 	s->lt = lt;
 	s->mm = mm;
 	s->used = jiffies;
+	s->owner = lt_owner_of(lt, p);
 	s->notifier.ops = &notifier_ops;
 	err = mmu_notifier_register(&s->notifier, mm);
 	if (err) {
+		lt_owner_put(lt, s->owner);
 		kfree(s);
 		return ERR_PTR(err);
 	}
@@ -207,8 +211,8 @@ static struct lt_space *space_of(struct lt *lt, struct mm_struct *mm)
 	return s;
 }
 
-/* Drops the rows of the space used longest ago, other than keep; false when there is none. */
-static bool evict_one(struct lt *lt, const struct lt_space *keep)
+/* Drops the rows of the space used longest ago, other than keep, of its owner or of all; false when there is none. */
+static bool evict_one(struct lt *lt, const struct lt_space *keep, bool of_owner)
 {
 	struct lt_space *s, *oldest = NULL;
 	unsigned int i;
@@ -217,6 +221,7 @@ static bool evict_one(struct lt *lt, const struct lt_space *keep)
 	for (i = 0; i < 1U << LT_SPACE_HASH_BITS; i++)
 		hlist_for_each_entry(s, &lt->spaces[i], node)
 			if (s != keep && rcu_access_pointer(s->table) &&
+			    (!of_owner || s->owner == keep->owner) &&
 			    (!oldest || time_before(READ_ONCE(s->used), READ_ONCE(oldest->used))))
 				oldest = s;
 	if (oldest)
@@ -298,34 +303,54 @@ static int add_rows(struct lt *lt, struct lt_space *s, const struct lt_row *rows
 			    lt_row_pack(&rows[i])))
 			new_generation(s);
 	lt->nr_rows += table->nr - before;
+	lt_owner_charge_anyway(lt, s->owner, LT_HELD_ROWS, table->nr - before);
 	spin_unlock(&lt->spaces_lock);
 	return 0;
 }
 
+static bool all_fit(const struct lt *lt, u32 more)
+{
+	return lt->nr_rows + more <= lt->max_rows;
+}
+
+static bool owners_fit(const struct lt *lt, const struct lt_space *s, u32 more)
+{
+	return lt_owner_fits(lt, s->owner, LT_HELD_ROWS, more);
+}
+
+/* 0 or -ENOSPC, counted. */
+static int see_to_limits(struct lt *lt, struct lt_space *s, u32 more)
+{
+	bool owners;
+
+	while (!owners_fit(lt, s, more) && evict_one(lt, s, true))
+		cond_resched();
+	while (!all_fit(lt, more) && evict_one(lt, s, false))
+		cond_resched();
+	owners = owners_fit(lt, s, more);
+	if (owners && all_fit(lt, more))
+		return 0;
+	while (more--)
+		lt_lose(lt, owners ? LT_LOST_row_limit : LT_LOST_row_user);
+	return -ENOSPC;
+}
+
 /*
- * Adds checked rows to the space of mm, a user of which the caller holds.
+ * Adds checked rows to the space of mm, which is p's and a user of which the caller holds.
  * -ESTALE when a range is not an executable mapping any more.
  */
-int lt_rows_teach(struct lt *lt, struct mm_struct *mm, const struct lt_row *rows, u32 n_rows,
+int lt_rows_teach(struct lt *lt, struct task_struct *p, struct mm_struct *mm,
+		  const struct lt_row *rows, u32 n_rows,
 		  const struct lt_row_range *ranges, u32 n_ranges)
 {
 	struct lt_space *s;
 	int err;
-	u32 i;
 
 	mutex_lock(&lt->rows_mutex);
-	s = space_of(lt, mm);
-	err = PTR_ERR_OR_ZERO(s);
+	s = space_of(lt, p, mm);
+	err = PTR_ERR_OR_ZERO(s) ?: see_to_limits(lt, s, n_rows);
 	if (err)
 		goto out;
-	while (lt->nr_rows + n_rows > lt->max_rows && evict_one(lt, s))
-		cond_resched();
-	if (lt->nr_rows + n_rows > lt->max_rows) {
-		for (i = 0; i < n_rows; i++)
-			lt_lose(lt, LT_LOST_row_limit);
-		err = -ENOSPC;
-		goto out;
-	}
 	err = down_read_killable(&mm->mmap_lock);
 	if (err)
 		goto out;
@@ -373,7 +398,8 @@ void lt_rows_exit(struct lt *lt)
 
 #else /* the kernel cannot say when mappings go: no rows, frame pointers only */
 
-int lt_rows_teach(struct lt *lt, struct mm_struct *mm, const struct lt_row *rows, u32 n_rows,
+int lt_rows_teach(struct lt *lt, struct task_struct *p, struct mm_struct *mm,
+		  const struct lt_row *rows, u32 n_rows,
 		  const struct lt_row_range *ranges, u32 n_ranges)
 {
 	return -EOPNOTSUPP;

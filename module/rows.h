@@ -17,7 +17,8 @@ struct task_struct;
 /* rows.c: process context */
 int lt_rows_init(struct lt *lt);
 void lt_rows_exit(struct lt *lt);
-int lt_rows_teach(struct lt *lt, struct mm_struct *mm, const struct lt_row *rows, u32 n_rows,
+int lt_rows_teach(struct lt *lt, struct task_struct *p, struct mm_struct *mm,
+		  const struct lt_row *rows, u32 n_rows,
 		  const struct lt_row_range *ranges, u32 n_ranges);
 void lt_rows_reap(struct lt *lt);
 u64 lt_rows_bytes(struct lt *lt);

@@ -268,6 +268,7 @@ static void fill_header(struct lt *lt, struct lt_snapshot *s, u64 now)
 	h->memory_bytes = lt_memory_bytes(lt);
 	h->filter = add_string(s, lt_filter_text(lt));
 	h->hooks_ns = lt_cost_ns(lt);
+	h->user_share = lt->user_share ?: 100;
 	for (i = 0; i < LT_LOST_NR; i++)
 		h->lost[i] = lt_lost(lt, i);
 }

@@ -12,6 +12,7 @@
  */
 #include <linux/bitmap.h>
 #include <linux/cred.h>
+#include <linux/jiffies.h>
 #include <linux/sched/coredump.h>
 #include <linux/sched/signal.h>
 #include <linux/string.h>
@@ -55,12 +56,32 @@ static void read_creds(struct lt_task *t, struct task_struct *p)
 	t->creds.privileged = !cap_isclear(cred->cap_permitted) || cred->user_ns != &init_user_ns;
 }
 
+/* t counts against its new user from now on. What it made before stays with the old one, who may have none left to spare. */
+static void change_owner(struct lt *lt, struct lt_task *t)
+{
+	unsigned int memos = 0;
+	u16 owner;
+
+	if (likely(lt_owner_is(lt, t->owner, t->cred)))
+		return;
+	while (memos < LT_MEMOS && t->memo[memos])
+		memos++;
+	owner = lt_owner_get(lt, t->cred);
+	lt_owner_charge_anyway(lt, owner, LT_HELD_TASKS, 1);
+	lt_owner_charge_anyway(lt, owner, LT_HELD_MEMOS, memos);
+	lt_owner_uncharge(lt, t->owner, LT_HELD_TASKS, 1);
+	lt_owner_uncharge(lt, t->owner, LT_HELD_MEMOS, memos);
+	lt_owner_put(lt, t->owner);
+	t->owner = owner;
+}
+
 /* p has other credentials than t says, or runs another program: both, mostly. */
-void lt_task_change_creds(struct lt_task *t, struct task_struct *p, u32 exec_id)
+void lt_task_change_creds(struct lt *lt, struct lt_task *t, struct task_struct *p, u32 exec_id)
 {
 	struct lt_creds before = t->creds;
 
 	read_creds(t, p);
+	change_owner(lt, t);
 	if (t->exec_id == exec_id)
 		return;
 	t->exec_id = exec_id;
@@ -84,23 +105,46 @@ void lt_task_revive(struct lt *lt, struct lt_task *t)
 	t->exited = false;
 	list_del_init(&t->exited_node);
 	atomic_dec(&lt->nr_exited);
+	lt_owner_uncharge(lt, t->owner, LT_HELD_EXITED, 1);
+}
+
+/* Is there a past to give way, behind this refusal? One user may not keep the worker busy: for him once a jiffy. */
+static bool exited_make_room(struct lt *lt, u16 owner, enum lt_refused why)
+{
+	unsigned long now = jiffies;
+
+	if (why == LT_FULL)
+		return atomic_read(&lt->nr_exited);
+	if (why != LT_USER || !lt_owner_holds(lt, owner, LT_HELD_EXITED) ||
+	    READ_ONCE(lt->owners_kicked) == now)
+		return false;
+	WRITE_ONCE(lt->owners_kicked, now);
+	return true;
 }
 
 /* For lt_task_get. */
 struct lt_task *lt_task_new(struct lt *lt, struct lt_shard *shard, struct task_struct *p,
 			    u32 pid, enum lt_lost *cause)
 {
+	static const enum lt_lost causes[] = {
+		[LT_FULL] = LT_LOST_task_limit,
+		[LT_DRY] = LT_LOST_task_pool,
+		[LT_USER] = LT_LOST_task_user,
+	};
+	u16 owner = lt_owner_get(lt, lt_compat_task_cred(p));
+	enum lt_refused why;
 	struct lt_task *t;
-	bool full;
 
-	t = lt_pool_take(&lt->task_pool, &full);
+	t = lt_owner_take(lt, &lt->task_pool, owner, LT_HELD_TASKS, &why);
 	if (unlikely(!t)) {
-		*cause = full ? LT_LOST_task_limit : LT_LOST_task_pool;
-		if (full && atomic_read(&lt->nr_exited))
-			irq_work_queue(&lt->kick);	/* exited tasks make room */
+		*cause = causes[why];
+		if (exited_make_room(lt, owner, why))
+			irq_work_queue(&lt->kick);
+		lt_owner_put(lt, owner);
 		return NULL;
 	}
 	lt_task_init(t, LT_KIND_TASK);
+	t->owner = owner;
 	t->pid = pid;
 	t->tgid = p->tgid;
 	t->start_ns = p->start_boottime;
@@ -109,7 +153,7 @@ struct lt_task *lt_task_new(struct lt *lt, struct lt_shard *shard, struct task_s
 	t->exec_id = (u32)p->self_exec_id;
 	t->own_exec_id = t->exec_id;
 	read_creds(t, p);
-	lt_task_refresh(t, p);
+	lt_task_refresh(lt, t, p);
 	insert(shard, t);
 	set_bit(pid, lt->known);
 	lt_task_mark_dirty(shard, t);
@@ -155,6 +199,7 @@ void lt_task_mark_exited(struct lt *lt, struct lt_shard *shard, struct lt_task *
 	lt_waker_forget(lt, t);
 	list_add_tail(&t->exited_node, &shard->exited);
 	lt_task_mark_dirty(shard, t);
+	lt_owner_charge_anyway(lt, t->owner, LT_HELD_EXITED, 1);
 	if (atomic_inc_return(&lt->nr_exited) > (int)lt->retain_exited + 256)
 		irq_work_queue(&lt->kick);
 }
@@ -168,6 +213,7 @@ void lt_task_unlink(struct lt *lt, struct lt_shard *shard, struct lt_task *t)
 	if (t->exited) {
 		list_del_init(&t->exited_node);
 		atomic_dec(&lt->nr_exited);
+		lt_owner_uncharge(lt, t->owner, LT_HELD_EXITED, 1);
 	}
 	if (t->dirty) {
 		list_del_init(&t->dirty_node);
@@ -178,6 +224,8 @@ void lt_task_unlink(struct lt *lt, struct lt_shard *shard, struct lt_task *t)
 /* t is unlinked, lt->mutex held. */
 void lt_task_free(struct lt *lt, struct lt_task *t)
 {
+	u16 owner = t->owner;
+
 	if (t->wants_buckets)
 		lt_entries_grow_wanted(lt);	/* takes t off the list */
 	lt_lattree_remove(lt, t);
@@ -185,7 +233,8 @@ void lt_task_free(struct lt *lt, struct lt_task *t)
 	lt_waker_forget(lt, t);
 	lt_cgroup_forget(lt, t);
 	lt_entries_free(lt, t);
-	lt_pool_give(&lt->task_pool, t);
+	lt_owner_give(lt, &lt->task_pool, t, owner, LT_HELD_TASKS);
+	lt_owner_put(lt, owner);
 }
 
 /* Every record, entry and trace goes back to its pool. No hook runs. */

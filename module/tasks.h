@@ -64,7 +64,7 @@ static inline void lt_task_mark_dirty(struct lt_shard *shard, struct lt_task *t)
 struct lt_task *lt_task_new(struct lt *lt, struct lt_shard *shard, struct task_struct *p,
 			    u32 pid, enum lt_lost *cause);
 void lt_task_revive(struct lt *lt, struct lt_task *t);
-void lt_task_change_creds(struct lt_task *t, struct task_struct *p, u32 exec_id);
+void lt_task_change_creds(struct lt *lt, struct lt_task *t, struct task_struct *p, u32 exec_id);
 
 /*
  * What may change in a task's life. On its way out, without its memory, a task
@@ -73,7 +73,7 @@ void lt_task_change_creds(struct lt_task *t, struct task_struct *p, u32 exec_id)
  * ask p itself while it lives (security.c). In execve it is neither program:
  * what it has of the new one comes piece by piece.
  */
-static __always_inline void lt_task_refresh(struct lt_task *t, struct task_struct *p)
+static __always_inline void lt_task_refresh(struct lt *lt, struct lt_task *t, struct task_struct *p)
 {
 	u32 exec_id = (u32)p->self_exec_id;
 	struct user_namespace *ns;
@@ -82,7 +82,7 @@ static __always_inline void lt_task_refresh(struct lt_task *t, struct task_struc
 	if (unlikely(!p->mm || p->in_execve))
 		return;
 	if (unlikely(t->cred != lt_compat_task_cred(p) || t->exec_id != exec_id))
-		lt_task_change_creds(t, p, exec_id);
+		lt_task_change_creds(lt, t, p, exec_id);
 	t->creds.dumpable = lt_compat_dumpable(p, &ns);
 }
 
@@ -100,7 +100,7 @@ static __always_inline struct lt_task *lt_task_get(struct lt *lt, struct lt_shar
 		return lt_task_new(lt, shard, p, pid, cause);
 	if (unlikely(t->exited))
 		lt_task_revive(lt, t);
-	lt_task_refresh(t, p);
+	lt_task_refresh(lt, t, p);
 	return t;
 }
 

@@ -4,6 +4,10 @@
  * accepted by comparing every frame, so two traces never become one. Called
  * by entries.c, in hooks and in the worker.
  *
+ * It counts against the user who made it, for as long as it lives. Who sleeps in
+ * it after him does so for nothing; and may keep it alive at his expense, if he can
+ * guess every address of his stack.
+ *
  * A trace is alive while an entry or a waker names it. The reference count
  * reaches 0, and leaves it, only under its bucket lock; so a trace found in the table under the bucket lock is alive.
  */
@@ -14,6 +18,7 @@
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 
+#include "compat/task.h"
 #include "lattop.h"
 #include "params.h"
 
@@ -45,12 +50,13 @@ bool lt_trace_equal(const struct lt_trace *tr, const struct lt_capture *c)
 }
 
 /* What wakers wake from leaves a quarter of the room to sleeps, and that it finds none loses none of these. */
-static struct lt_trace *trace_new(struct lt *lt, const struct lt_capture *c, u32 hash, bool of_sleep)
+static struct lt_trace *trace_new(struct lt *lt, const struct lt_capture *c, u32 hash, u16 owner,
+				  bool of_sleep)
 {
 	unsigned int limit = of_sleep ? lt->max_traces : lt->max_traces - lt->max_traces / 4;
 	unsigned int n = c->nr_kernel + c->nr_user, class = 0;
+	enum lt_refused why;
 	struct lt_trace *tr;
-	bool full;
 
 	if (atomic_inc_return(&lt->nr_traces) > (int)limit) {
 		if (of_sleep)
@@ -59,16 +65,17 @@ static struct lt_trace *trace_new(struct lt *lt, const struct lt_capture *c, u32
 	}
 	while (n > lt->trace_class_frames[class])
 		class++;
-	tr = lt_pool_take(&lt->trace_pool[class], &full);
+	tr = lt_owner_take(lt, &lt->trace_pool[class], owner, LT_HELD_TRACES, &why);
 	if (!tr) {
 		if (of_sleep)
-			lt_lose(lt, LT_LOST_trace_pool);
+			lt_lose(lt, why == LT_USER ? LT_LOST_trace_user : LT_LOST_trace_pool);
 		goto none;
 	}
 	tr->id = atomic64_inc_return(&lt->trace_ids);
 	atomic_set(&tr->refs, 0);
 	tr->hash = hash;
 	tr->class = class;
+	tr->owner = owner;
 	tr->nr_kernel = c->nr_kernel;
 	tr->nr_user = c->nr_user;
 	tr->syscall = c->syscall;
@@ -81,8 +88,14 @@ none:
 	return NULL;
 }
 
-/* The trace with these frames, with a reference; NULL when it could not be kept (counted, where it is a sleep's). */
-struct lt_trace *lt_trace_intern(struct lt *lt, const struct lt_capture *c, bool of_sleep)
+static u16 owner_of_current(struct lt *lt)
+{
+	return lt_owner_get(lt, lt_compat_task_cred(current));
+}
+
+enum maker { SLEEPER, WAKER, INTERRUPT };
+
+static struct lt_trace *intern(struct lt *lt, const struct lt_capture *c, u16 owner, enum maker by)
 {
 	u32 hash = trace_hash(lt, c);
 	raw_spinlock_t *lock = bucket_lock(lt, hash);
@@ -94,7 +107,12 @@ struct lt_trace *lt_trace_intern(struct lt *lt, const struct lt_capture *c, bool
 	hlist_for_each_entry(tr, head, node)
 		if (tr->hash == hash && lt_trace_equal(tr, c))
 			goto found;
-	tr = trace_new(lt, c, hash, of_sleep);
+	/* a waker's record, which would know its owner, is not at hand */
+	if (by == WAKER)
+		owner = owner_of_current(lt);
+	tr = trace_new(lt, c, hash, owner, by == SLEEPER);
+	if (by == WAKER)
+		lt_owner_put(lt, owner);
 	if (!tr)
 		goto out;
 	hlist_add_head(&tr->node, head);
@@ -105,6 +123,21 @@ out:
 	return tr;
 }
 
+/*
+ * The trace of a sleep with these frames, with a reference; NULL when it could not be kept (counted).
+ * owner: who sleeps, pinned.
+ */
+struct lt_trace *lt_trace_intern(struct lt *lt, const struct lt_capture *c, u16 owner)
+{
+	return intern(lt, c, owner, SLEEPER);
+}
+
+/* The same for where current, or an interrupt that came into it, wakes somebody; not counted. */
+struct lt_trace *lt_trace_intern_wakers(struct lt *lt, const struct lt_capture *c, bool interrupt)
+{
+	return intern(lt, c, LT_NO_OWNER, interrupt ? INTERRUPT : WAKER);
+}
+
 void lt_trace_put(struct lt *lt, struct lt_trace *tr)
 {
 	raw_spinlock_t *lock = bucket_lock(lt, tr->hash);
@@ -113,7 +146,7 @@ void lt_trace_put(struct lt *lt, struct lt_trace *tr)
 	raw_spin_lock_irqsave(lock, flags);
 	if (atomic_dec_and_test(&tr->refs)) {
 		hlist_del(&tr->node);
-		lt_pool_give(&lt->trace_pool[tr->class], tr);
+		lt_owner_give(lt, &lt->trace_pool[tr->class], tr, tr->owner, LT_HELD_TRACES);
 		atomic_dec(&lt->nr_traces);
 	}
 	raw_spin_unlock_irqrestore(lock, flags);

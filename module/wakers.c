@@ -90,14 +90,15 @@ void lt_waking(struct lt *lt, struct task_struct *p, const struct lt_kframe *at)
 	struct lt_shard *shard = lt_shard_of(lt, pid);
 	struct lt_capture *c = this_cpu_ptr(lt->capture);
 	struct nap nap = { .trace = NULL };
+	enum lt_refused why;
 	struct lt_waker *w;
 	struct lt_task *t;
-	bool full;
 
-	w = lt_pool_take(&lt->waker_pool, &full);
+	/* nobody's: it is given back, or kept by join() */
+	w = lt_pool_take(&lt->waker_pool, LT_NO_OWNER, &why);
 	if (w) {
 		read_current(w, lt_capture_waker(lt, c, at));
-		w->trace = lt_trace_intern(lt, c, false);
+		w->trace = lt_trace_intern_wakers(lt, c, w->kind == LT_WAKER_INTERRUPT);
 		if (w->kind == LT_WAKER_TASK)
 			last_nap(lt, &nap);
 	}
@@ -165,28 +166,44 @@ static bool room(const struct lt *lt)
 	return atomic_read(&lt->waker_pool.in_use) <= max - max / 8;
 }
 
-/* w's figures join the list, or are counted as lost. A waker that is known is counted on where there is no room. */
-static void join(struct lt *lt, struct lt_task *t, struct lt_entry *e, struct lt_waker *w)
+/* May a waker stay on e's list, charged to whose that is? Else *cause. fresh: it was on none before. */
+static bool keep(struct lt *lt, struct lt_task *t, struct lt_entry *e, bool fresh,
+		 enum lt_lost *cause)
 {
-	bool fits = e->nr_wakers < LT_WAKERS_PER_ENTRY && t->nr_wakers < LT_WAKERS_PER_TASK && room(lt);
-	struct lt_waker *found = e->trace ? take_same(e, w, true) : NULL;
+	*cause = LT_LOST_waker_pool;
+	if (!room(lt))
+		return false;
+	*cause = LT_LOST_waker_limit;
+	if (!e->trace || e->nr_wakers >= LT_WAKERS_PER_ENTRY || t->nr_wakers >= LT_WAKERS_PER_TASK)
+		return false;
+	*cause = LT_LOST_waker_user;
+	return (!fresh || lt_pool_claim(&lt->waker_pool, e->owner)) &&
+	       lt_owner_charge(lt, e->owner, LT_HELD_WAKERS);
+}
 
-	if (!found && e->trace && !fits) {
+/* w's figures join the list, or are counted as lost. A waker that is known is counted on where there is no room. */
+static void join(struct lt *lt, struct lt_task *t, struct lt_entry *e, struct lt_waker *w, bool fresh)
+{
+	struct lt_waker *found = e->trace ? take_same(e, w, true) : NULL;
+	enum lt_lost cause;
+
+	if (!found && keep(lt, t, e, fresh, &cause)) {
+		put(e, w);
+		e->nr_wakers++;
+		t->nr_wakers++;
+		return;
+	}
+	if (!found && e->trace) {
 		found = take_same(e, w, false);
 		w->waited_ns = 0;	/* in a trace that found has not */
 	}
 	if (found) {
 		add(found, w);
 		put(e, found);
-		drop(lt, w);
-	} else if (e->trace && fits) {
-		put(e, w);
-		e->nr_wakers++;
-		t->nr_wakers++;
 	} else {
-		lt_lose_many(lt, room(lt) ? LT_LOST_waker_limit : LT_LOST_waker_pool, w->sleeps);
-		drop(lt, w);
+		lt_lose_many(lt, cause, w->sleeps);
 	}
+	drop(lt, w);
 }
 
 /* t's ongoing sleep has ended. */
@@ -204,7 +221,7 @@ void lt_waker_count(struct lt *lt, struct lt_task *t, u64 slept)
 	w->max_ns = slept;
 	w->sleeps = 1;
 	w->waited_ns = min(w->waited_ns, slept);	/* clocks of two CPUs may differ by a little */
-	join(lt, t, t->entry, w);
+	join(lt, t, t->entry, w, true);
 }
 
 void lt_wakers_free(struct lt *lt, struct lt_task *t, struct lt_entry *e)
@@ -215,6 +232,7 @@ void lt_wakers_free(struct lt *lt, struct lt_task *t, struct lt_entry *e)
 		e->wakers = w->next;
 		drop(lt, w);
 	}
+	lt_owner_uncharge(lt, e->owner, LT_HELD_WAKERS, e->nr_wakers);
 	t->nr_wakers -= e->nr_wakers;
 	e->nr_wakers = 0;
 }
@@ -225,12 +243,13 @@ void lt_wakers_move(struct lt *lt, struct lt_task *to, struct lt_entry *to_entry
 {
 	struct lt_waker *w, *next = from_entry->wakers;
 
+	lt_owner_uncharge(lt, from_entry->owner, LT_HELD_WAKERS, from_entry->nr_wakers);
 	from->nr_wakers -= from_entry->nr_wakers;
 	from_entry->wakers = NULL;
 	from_entry->nr_wakers = 0;
 	while ((w = next)) {
 		next = w->next;
-		join(lt, to, to_entry, w);
+		join(lt, to, to_entry, w, false);
 	}
 }
 

@@ -39,9 +39,9 @@ Json lost(const Header& header) {
         else if (n[i] != 0)
             causes[fmt::format("cause_{}", i)] = n[i];
     }
-    return {{"tasks", n[LT_LOST_task_limit] + n[LT_LOST_task_pool]},
-            {"traces", n[LT_LOST_entry_limit] + n[LT_LOST_entry_pool] + n[LT_LOST_trace_limit] +
-                           n[LT_LOST_trace_pool]},
+    return {{"tasks", n[LT_LOST_task_limit] + n[LT_LOST_task_pool] + n[LT_LOST_task_user]},
+            {"traces", n[LT_LOST_entry_limit] + n[LT_LOST_entry_pool] + n[LT_LOST_entry_user] +
+                           n[LT_LOST_trace_limit] + n[LT_LOST_trace_pool] + n[LT_LOST_trace_user]},
             {"misses", n[LT_LOST_user_miss]},
             {"causes", std::move(causes)}};
 }

@@ -174,7 +174,13 @@ struct lt_section {
 	X(row_limit,	"rows not kept: max_rows reached") \
 	X(memo_wrong,	"remembered traces that a walk refuted: a defect of lattop's") \
 	X(waker_limit,	"sleeps whose waker is not kept: too many of one trace or task, or the sleep stands under [other]") \
-	X(waker_pool,	"sleeps whose waker is not known: max_wakers reached, none free yet, or not seen")
+	X(waker_pool,	"sleeps whose waker is not known: max_wakers reached, none free yet, or not seen") \
+	X(task_user,	"sleeps under the [other] task: its user has his share of max_tasks, or of the free records") \
+	X(entry_user,	"sleeps under [other]: their user has his share of max_entries, or of the free ones") \
+	X(trace_user,	"sleeps under [other]: their user has his share of max_traces, or of the free ones") \
+	X(waker_user,	"sleeps whose waker is not kept: their user has his share of max_wakers, or of the free ones") \
+	X(row_user,	"rows not kept: their process's user has his share of max_rows") \
+	X(miss_user,	"misses not handed to the resolver: their user has his share of those that wait")
 
 enum lt_lost {
 #define LT_LOST_ENUM(name, text) LT_LOST_##name,
@@ -214,7 +220,7 @@ struct lt_header {
 	struct lt_section section[LT_SEC_NR];
 	__u64 hooks_ns;		/* what the module's hooks cost since since_ns, all CPUs: estimated from a sample */
 	__u32 filter;		/* offset into LT_SEC_STRINGS: what is accounted at all, "none" or as it was set */
-	__u32 spare;
+	__u32 user_share;	/* percent of each table that one user may hold, 100: all of it; 0: a module that has no shares */
 	struct lt_section wakers;	/* as section[], of struct lt_waker_rec */
 };
 

@@ -205,6 +205,9 @@ TEST_CASE("loss counters are summed by what was lost, and named") {
         builder.header.lost[LT_LOST_trace_limit] = 30;
         builder.header.lost[LT_LOST_trace_pool] = 40;
         builder.header.lost[LT_LOST_user_miss] = 7;
+        builder.header.lost[LT_LOST_task_user] = 4;
+        builder.header.lost[LT_LOST_entry_user] = 50;
+        builder.header.lost[LT_LOST_trace_user] = 60;
         return builder.snapshot();
     });
     Run run;
@@ -214,8 +217,8 @@ TEST_CASE("loss counters are summed by what was lost, and named") {
         return true;
     });
     const Json lost = Json::parse(printed).at("lost");
-    CHECK(lost.at("tasks") == 3);
-    CHECK(lost.at("traces") == 100);
+    CHECK(lost.at("tasks") == 7);
+    CHECK(lost.at("traces") == 210);
     CHECK(lost.at("misses") == 7);
     CHECK(lost.at("causes").at("entry_pool") == 20);
     for (const LostCause& cause : kLostCauses)

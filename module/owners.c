@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * No user holds more than his share of a table (parameter user_share), so what
+ * others do has room while he floods. Called wherever an object is made or
+ * freed, in hooks too; a sleep for which there is an entry makes none, and
+ * costs nothing here.
+ *
+ * An owner is a slot of a table: whose, and how many objects of each kind count
+ * against him. A record has its owner's number from birth, and a pin on the
+ * slot; an entry and a trace have the number of who made them. All may outlive
+ * the record, so a slot changes hands only when it has no pin and nothing
+ * counts against it. Only who has a pin, or an entry that counts, may charge: a
+ * slot without these only gets emptier.
+ *
+ * Who is it: the real user id, as for RLIMIT_NPROC. So a setuid program is its
+ * caller's. In a user namespace, where one user may have 65,536 ids, it is who
+ * made the outermost one; where that was root (a container), the namespace's own
+ * root. Not limited is real root with CAP_SYS_RESOURCE in the first user
+ * namespace: the machine's services and the kernel's threads.
+ *
+ * Users beyond the slots that their hash leads to share one.
+ *
+ * owners_lock is a leaf, raw, taken when a slot gets its first pin; else there
+ * are atomic counters alone, and no loop is longer than OWNER_PROBES.
+ */
+#include <linux/atomic.h>
+#include <linux/cred.h>
+#include <linux/jhash.h>
+#include <linux/random.h>
+#include <linux/rcupdate.h>
+#include <linux/uidgid.h>
+#include <linux/user_namespace.h>
+#include <linux/vmalloc.h>
+
+#include "lattop.h"
+#include "owners.h"
+#include "params.h"
+
+enum { OWNER_PROBES = 16 };
+
+struct lt_owner {
+	u32 uid;		/* owners_lock, while it is unused */
+	atomic_t pins;
+	atomic_t held[LT_HELD_NR];
+} ____cacheline_aligned_in_smp;
+
+static bool unlimited(const struct cred *cred)
+{
+	return cred->user_ns == &init_user_ns && uid_eq(cred->uid, GLOBAL_ROOT_UID) &&
+	       cap_raised(cred->cap_permitted, CAP_SYS_RESOURCE);
+}
+
+static kuid_t whose(const struct cred *cred)
+{
+	struct user_namespace *ns = cred->user_ns;
+	kuid_t root;
+
+	if (ns == &init_user_ns)
+		return cred->uid;
+	while (ns->parent != &init_user_ns)
+		ns = ns->parent;
+	if (!uid_eq(ns->owner, GLOBAL_ROOT_UID))
+		return ns->owner;
+	root = make_kuid(ns, 0);
+	return uid_valid(root) ? root : cred->uid;
+}
+
+static u16 place(const struct lt *lt, u32 uid, unsigned int probe)
+{
+	return 1 + (jhash_1word(uid, lt->owner_seed) + probe) % (LT_OWNERS - 1);
+}
+
+/* The slot that is his and has pins, with one more; or LT_NO_OWNER. */
+static u16 find_pinned(struct lt *lt, u32 uid)
+{
+	unsigned int probe;
+
+	for (probe = 0; probe < OWNER_PROBES; probe++) {
+		u16 i = place(lt, uid, probe);
+		struct lt_owner *o = &lt->owners[i];
+
+		if (READ_ONCE(o->uid) != uid || !atomic_inc_not_zero(&o->pins))
+			continue;
+		if (READ_ONCE(o->uid) == uid)
+			return i;
+		lt_owner_put(lt, i);	/* it changed hands before we had a pin */
+	}
+	return LT_NO_OWNER;
+}
+
+static bool unused(const struct lt_owner *o)
+{
+	int what;
+
+	if (atomic_read_acquire(&o->pins))
+		return false;
+	for (what = 0; what < LT_HELD_NR; what++)
+		if (atomic_read(&o->held[what]))
+			return false;
+	return true;
+}
+
+/* owners_lock held. */
+static u16 place_for(struct lt *lt, u32 uid)
+{
+	unsigned int probe;
+
+	for (probe = 0; probe < OWNER_PROBES; probe++)
+		if (lt->owners[place(lt, uid, probe)].uid == uid)
+			return place(lt, uid, probe);
+	for (probe = 0; probe < OWNER_PROBES; probe++) {
+		u16 i = place(lt, uid, probe);
+
+		if (!unused(&lt->owners[i]))
+			continue;
+		WRITE_ONCE(lt->owners[i].uid, uid);
+		return i;
+	}
+	return place(lt, uid, 0);	/* shared */
+}
+
+/* With a pin. The caller sees to it that cred stays. */
+u16 lt_owner_get(struct lt *lt, const struct cred *cred)
+{
+	unsigned long flags;
+	u32 uid;
+	u16 i;
+
+	if (!lt->user_share || unlimited(cred))
+		return LT_NO_OWNER;
+	uid = __kuid_val(whose(cred));
+	i = find_pinned(lt, uid);
+	if (i)
+		return i;
+	raw_spin_lock_irqsave(&lt->owners_lock, flags);
+	i = place_for(lt, uid);
+	smp_mb__before_atomic();	/* who finds a pin finds whose it is */
+	atomic_inc(&lt->owners[i].pins);
+	raw_spin_unlock_irqrestore(&lt->owners_lock, flags);
+	return i;
+}
+
+/* Another pin, where the caller has or borrows one. */
+u16 lt_owner_get_again(struct lt *lt, u16 owner)
+{
+	if (owner)
+		atomic_inc(&lt->owners[owner].pins);
+	return owner;
+}
+
+u16 lt_owner_of(struct lt *lt, struct task_struct *p)
+{
+	u16 owner;
+
+	rcu_read_lock();
+	owner = lt_owner_get(lt, __task_cred(p));
+	rcu_read_unlock();
+	return owner;
+}
+
+void lt_owner_put(struct lt *lt, u16 owner)
+{
+	if (!owner)
+		return;
+	smp_mb__before_atomic();	/* unused() */
+	atomic_dec(&lt->owners[owner].pins);
+}
+
+/* Would cred get this owner? Yes, where it shares one, may come as no. The caller has a pin. */
+bool lt_owner_is(const struct lt *lt, u16 owner, const struct cred *cred)
+{
+	if (!lt->user_share || unlimited(cred))
+		return owner == LT_NO_OWNER;
+	return owner && lt->owners[owner].uid == __kuid_val(whose(cred));
+}
+
+bool lt_owner_charge(struct lt *lt, u16 owner, enum lt_held what)
+{
+	atomic_t *held = &lt->owners[owner].held[what];
+
+	if (!owner)
+		return true;
+	if (atomic_inc_return(held) <= (int)lt->owner_max[what])
+		return true;
+	atomic_dec(held);
+	return false;
+}
+
+/* What is there already, and changes hands. */
+void lt_owner_charge_anyway(struct lt *lt, u16 owner, enum lt_held what, unsigned int n)
+{
+	if (owner)
+		atomic_add(n, &lt->owners[owner].held[what]);
+}
+
+void lt_owner_uncharge(struct lt *lt, u16 owner, enum lt_held what, unsigned int n)
+{
+	if (owner)
+		atomic_sub(n, &lt->owners[owner].held[what]);
+}
+
+/* An object for owner, charged. NULL: *why. */
+void *lt_owner_take(struct lt *lt, struct lt_pool *pool, u16 owner, enum lt_held what,
+		    enum lt_refused *why)
+{
+	void *object;
+
+	*why = LT_USER;
+	if (!lt_owner_charge(lt, owner, what))
+		return NULL;
+	object = lt_pool_take(pool, owner, why);
+	if (!object)
+		lt_owner_uncharge(lt, owner, what, 1);
+	return object;
+}
+
+void lt_owner_give(struct lt *lt, struct lt_pool *pool, void *object, u16 owner, enum lt_held what)
+{
+	lt_pool_give(pool, object);
+	lt_owner_uncharge(lt, owner, what, 1);
+}
+
+unsigned int lt_owner_holds(const struct lt *lt, u16 owner, enum lt_held what)
+{
+	return owner ? atomic_read(&lt->owners[owner].held[what]) : 0;
+}
+
+bool lt_owner_fits(const struct lt *lt, u16 owner, enum lt_held what, unsigned int more)
+{
+	return !owner || lt_owner_holds(lt, owner, what) + more <= lt->owner_max[what];
+}
+
+/* Little is left of his share of what the living need: his past makes room for it. */
+bool lt_owner_short(const struct lt *lt, u16 owner)
+{
+	static const enum lt_held needed[] = {
+		LT_HELD_TASKS, LT_HELD_ENTRIES, LT_HELD_TRACES, LT_HELD_WAKERS
+	};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(needed); i++) {
+		unsigned int held = lt_owner_holds(lt, owner, needed[i]);
+		unsigned int max = lt->owner_max[needed[i]];
+
+		if (held && held >= max - max / 8)
+			return true;
+	}
+	return false;
+}
+
+/* With what each pool has. */
+u64 lt_owners_bytes(void)
+{
+	return LT_OWNERS * (sizeof(struct lt_owner) + (4 + LT_TRACE_CLASSES) * sizeof(atomic_t));
+}
+
+int lt_owners_init(struct lt *lt)
+{
+	const unsigned int limits[LT_HELD_NR] = {
+		[LT_HELD_TASKS] = lt_params.max_tasks,
+		[LT_HELD_ENTRIES] = lt_params.max_entries,
+		[LT_HELD_TRACES] = lt_params.max_traces,
+		[LT_HELD_MEMOS] = lt_params.max_memos,
+		[LT_HELD_WAKERS] = lt_params.max_wakers,
+		[LT_HELD_EXITED] = lt_params.retain_exited,
+		[LT_HELD_EXITED_PROCS] = lt_params.retain_exited,
+		[LT_HELD_ROWS] = lt_params.max_rows,
+		[LT_HELD_MISSES] = LT_MAX_MISSES,
+	};
+	int i;
+
+	/* 0: nobody is limited */
+	lt->user_share = lt_params.user_share < 100 ? lt_params.user_share : 0;
+	for (i = 0; i < LT_HELD_NR; i++)
+		lt->owner_max[i] = max_t(u64, (u64)limits[i] * lt->user_share / 100, 1);
+	lt->owner_seed = get_random_u32();
+	raw_spin_lock_init(&lt->owners_lock);
+	lt->owners = vzalloc(sizeof(*lt->owners) * LT_OWNERS);
+	if (!lt->owners)
+		return -ENOMEM;
+	for (i = 0; i < LT_OWNERS; i++)
+		lt->owners[i].uid = __kuid_val(INVALID_UID);
+	return 0;
+}
+
+/* Everything has been given back. */
+void lt_owners_exit(struct lt *lt)
+{
+	int i;
+
+	for (i = 0; i < LT_OWNERS; i++)
+		WARN_ON_ONCE(!unused(&lt->owners[i]));
+	vfree(lt->owners);
+}
