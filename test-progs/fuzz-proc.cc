@@ -117,7 +117,7 @@ void disturb(Desk& desk, std::deque<Memory>& memories, std::vector<std::thread>&
     desk.trusted = role.trusted;
     desk.code = fuzz::own_code();
     for (std::size_t i = desk.slots.size() / 2; i < desk.slots.size(); ++i)
-        desk.slots[i] = open(LT_PROC_PATH, O_RDONLY | O_CLOEXEC);
+        desk.slots[i] = open(LT_PROC_PATH, (role.trusted ? O_RDWR : O_RDONLY) | O_CLOEXEC);
     std::thread([&desk] { sleep_on(desk); }).detach();
     std::deque<Memory> memories(callers + 1);  // the last for children
     std::vector<std::thread> threads;
@@ -148,7 +148,8 @@ void furnish(Desk& desk) {
     need(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, desk.sockets.data()) == 0, "socketpair");
 }
 
-void print(const Tally& tally, bool keep_figures) {
+/// False where a call that may work was made often, and never did: then nothing was tried.
+bool print(const Tally& tally, bool keep_figures) {
     uint64_t all = 0;
     bool whole = true;
     for (std::size_t i = 0; i < fuzz::n_calls; ++i) {
@@ -156,24 +157,26 @@ void print(const Tally& tally, bool keep_figures) {
         const bool works = call != Call::unknown_ioctl && call != Call::mmap &&
                            call != Call::sendfile &&
                            !(keep_figures && (call == Call::write || call == Call::pwrite));
+        uint64_t made = 0;
         std::printf("%-14s", fuzz::name_of(call));
         for (std::size_t error = 0; error < fuzz::n_errors; ++error) {
             const uint64_t n = tally.ended[i][error];
-            all += n;
+            made += n;
             if (n != 0)
-                std::printf(" %s=%llu", error ? strerrorname_np(static_cast<int>(error)) : "done",
+                std::printf(" %s=%llu",
+                            error != 0 ? strerrorname_np(static_cast<int>(error)) : "done",
                             static_cast<unsigned long long>(n));
         }
         std::putchar('\n');
-        if (works && tally.ended[i][0] == 0) {
-            std::printf("FAIL %s never worked: nothing was tried\n", fuzz::name_of(call));
+        if (works && made > 500 && tally.ended[i][0] == 0) {
+            std::printf("FAIL %s never worked\n", fuzz::name_of(call));
             whole = false;
         }
+        all += made;
     }
     std::printf("%llu calls, %llu findings\n", static_cast<unsigned long long>(all),
                 static_cast<unsigned long long>(tally.findings));
-    std::fflush(stdout);
-    if (!whole) std::exit(1);
+    return whole;
 }
 
 }  // namespace
@@ -210,6 +213,6 @@ int main(int argc, char** argv) {
             std::printf("FAIL a process ended with %#x\n", static_cast<unsigned>(status));
         failed |= status != 0;
     }
-    print(*desk.tally, desk.keep_figures);
+    failed |= !print(*desk.tally, desk.keep_figures);
     return failed || desk.failed() ? 1 : 0;
 }

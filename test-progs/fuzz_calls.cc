@@ -29,12 +29,14 @@ bool may_fail_with(Call call, int error, bool trusted) {
     switch (call) {
         case Call::query: return any_of({EINVAL, E2BIG, EFAULT, EINTR});
         case Call::teach:
-            return trusted ? any_of({EPERM, EINVAL, E2BIG, EFAULT, ESRCH, ESTALE, ENOSPC, EINTR})
+            return trusted ? any_of({EPERM, EINVAL, E2BIG, EFAULT, ESRCH, ESTALE, ENOSPC,
+                                     EOPNOTSUPP, EINTR})
                            : error == EPERM;
         case Call::misses:
             return trusted ? any_of({EPERM, EINVAL, E2BIG, EFAULT, EINTR}) : error == EPERM;
         case Call::registers:
-            return trusted ? any_of({EPERM, EINVAL, E2BIG, EFAULT, ESRCH, EAGAIN}) : error == EPERM;
+            return trusted ? any_of({EPERM, EINVAL, E2BIG, EFAULT, ESRCH, EAGAIN, EOPNOTSUPP})
+                           : error == EPERM;
         case Call::unknown_ioctl: return error == ENOTTY;
         case Call::read:
         case Call::pread:
@@ -45,7 +47,7 @@ bool may_fail_with(Call call, int error, bool trusted) {
                    (trusted && any_of({ENOENT, ENOTDIR, ESRCH, E2BIG, EINTR}));
         case Call::lseek: return any_of({EINVAL, ENXIO, EOVERFLOW});
         case Call::mmap: return any_of({EIO, ENODEV, EACCES, EINVAL, EPERM, EOVERFLOW});
-        case Call::sendfile: return any_of({EINVAL});
+        case Call::sendfile: return any_of({EINVAL, EOVERFLOW});
         case Call::fcntl: return any_of({EINVAL, EPERM});
         case Call::open: return any_of({EACCES, EEXIST, EINVAL, ENOTDIR, EMFILE, EPERM, EINTR});
         case Call::dup: return any_of({EMFILE, EBUSY});
@@ -134,8 +136,7 @@ long Caller::query(int fd) {
 }
 
 long Caller::teach(int fd) {
-    const Pupil self{static_cast<uint32_t>(getpid()), pupil_.exec_id, pupil_.start_ns, 0};
-    lt_teach lesson = make_lesson(random_, memory_, random_.one_in(4) ? self : pupil_, desk_.code);
+    lt_teach lesson = make_lesson(random_, memory_, pupil_, desk_.code);
     spoil(random_, lesson);
     return ioctl(fd, LT_IOC_TEACH, memory_.put(random_, lesson));
 }
@@ -342,7 +343,10 @@ void Caller::make(Call call, int fd) {
 void Caller::call() {
     ++calls_;
     const Call call = choose(random_);
-    make(call, slot());
+    int fd = slot();
+    for (int tries = 0; fd < 0 && tries < 8; ++tries)
+        fd = slot();
+    make(call, fd);
 }
 
 }  // namespace fuzz

@@ -48,16 +48,19 @@ void spoil_bytes(Random& random, std::span<std::byte> bytes,
     }
 }
 
-/// As the contract has it; then it is spoiled, in one of four.
+/// As the contract has it.
 lt_row make_row(Random& random, const lt_row_range& range) {
     lt_row row{};
     row.pc = range.start + random.below(range.end - range.start);
     row.kind = static_cast<uint32_t>(1 + random.below(LT_ROW_KIND_NR - 1));
-    row.cfa_offset = random.pick({0, 8, 16, 24, -8, 128, 0xffffff, -0xffffff, 3});
-    row.bp_offset = random.pick({0, -16, -8, 8, 0xffffff, -0xffffff, 5});
-    row.flags = static_cast<uint32_t>(random.below(LT_ROW_FLAGS + 1));
-    if (random.one_in(4)) row.flags &= LT_ROW_BP_SAVED | LT_ROW_EXACT;
-    if (!random.one_in(64)) return row;
+    row.cfa_offset = random.pick({0, 8, 16, 24, -8, 128, 1 << 24, -(1 << 24), 3});
+    row.bp_offset = random.pick({0, -16, -8, 8, 1 << 24, -(1 << 24), 5});
+    row.flags = random.pick<uint32_t>({0, LT_ROW_BP_SAVED, LT_ROW_BP_AT_BP}) |
+                (random.one_in(2) ? uint32_t{LT_ROW_EXACT} : 0U);
+    return row;
+}
+
+void spoil_row(Random& random, lt_row& row) {
     switch (random.below(5)) {
         case 0: row.pc = random.edge(); break;
         case 1: row.kind = random.edge32(); break;
@@ -65,7 +68,6 @@ lt_row make_row(Random& random, const lt_row_range& range) {
         case 3: row.bp_offset = static_cast<int32_t>(random.edge32()); break;
         default: row.flags = random.edge32();
     }
-    return row;
 }
 
 lt_row_range range_around(Random& random, uint64_t pc) {
@@ -152,14 +154,14 @@ lt_teach make_lesson(Random& random, const Memory& memory, const Pupil& pupil,
     std::vector<lt_row_range> ranges;
     const std::size_t n_ranges = random.one_in(8) ? 1 + random.below(LT_MAX_TEACH_RANGES) : 1;
     while (ranges.size() < n_ranges)
-        ranges.push_back(pupil.pid == static_cast<uint32_t>(getpid()) || pupil.pc == 0
-                             ? code[random.below(code.size())]
-                             : range_around(random, pupil.pc));
+        ranges.push_back(pupil.pc == 0 ? code[random.below(code.size())]
+                                       : range_around(random, pupil.pc));
     std::vector<lt_row> rows(random.one_in(8) ? 1 + random.below(LT_MAX_TEACH_ROWS)
                                               : 1 + random.below(8));
     for (lt_row& row : rows)
         row = make_row(random, ranges[random.below(ranges.size())]);
     if (pupil.pc != 0) rows[0].pc = pupil.pc;
+    if (random.one_in(4)) spoil_row(random, rows[random.below(rows.size())]);
     if (random.one_in(8)) {
         lt_row_range& range = ranges[random.below(ranges.size())];
         (random.one_in(2) ? range.start : range.end) = random.edge();
