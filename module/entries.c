@@ -112,6 +112,24 @@ static void entry_free(struct lt *lt, struct lt_task *t, struct lt_entry *e)
 }
 
 /*
+ * e, whose only sleep goes on in another entry, leaves t's table. As none of its
+ * sleeps has ended, it has no wakers. Shard lock held.
+ */
+void lt_entry_take_out(struct lt *lt, struct lt_task *t, struct lt_entry *e)
+{
+	lt_memos_forget(lt, t);		/* they name entries */
+	hlist_del(&e->node);
+	t->nr_entries--;
+}
+
+/* What was taken out. lt->mutex held. */
+void lt_entry_give_back(struct lt *lt, struct lt_entry *e)
+{
+	lt_trace_put(lt, e->trace);
+	lt_pool_give(&lt->entry_pool, e);
+}
+
+/*
  * All of from's sleeps become to's, entry by entry. lt->mutex held, neither is
  * reachable by a hook.
  */

@@ -25,6 +25,7 @@
 #include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/pid.h>
+#include <linux/ratelimit.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -139,7 +140,7 @@ static void filter_free(struct lt_filter *f)
 
 static int wrong(int err, const char *what, const char *value)
 {
-	pr_info("lattop: filter: %s%s%s\n", what, value ? ": " : "", value ?: "");
+	pr_info_ratelimited("lattop: filter: %s%s%s\n", what, value ? ": " : "", value ?: "");
 	return err;
 }
 

@@ -396,6 +396,8 @@ void lt_entries_move(struct lt *lt, struct lt_task *to, struct lt_task *from);
 void lt_entries_free(struct lt *lt, struct lt_task *t);
 void lt_entries_grow_wanted(struct lt *lt);
 void lt_entry_put_back(struct lt_task *t, struct lt_entry *e);
+void lt_entry_take_out(struct lt *lt, struct lt_task *t, struct lt_entry *e);
+void lt_entry_give_back(struct lt *lt, struct lt_entry *e);
 void lt_entry_add(struct lt_entry *to, const struct lt_entry *from);
 #define lt_for_each_entry(e, t, b) \
 	for ((b) = 0; (b) < 1U << (t)->bucket_bits; (b)++) \

@@ -10,6 +10,7 @@
  * was read is thrown away.
  */
 #include <linux/mm.h>
+#include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
@@ -71,7 +72,7 @@ static int read_word(void *memory, u64 address, u64 *word)
 /* The sleep goes on under the trace that was captured, if it is still the same sleep. */
 static void finish(struct lt *lt, struct sleep *s)
 {
-	struct lt_entry *better;
+	struct lt_entry *better, *emptied = NULL;
 	struct lt_task *t;
 
 	raw_spin_lock_irq(&s->shard->lock);
@@ -79,12 +80,20 @@ static void finish(struct lt *lt, struct sleep *s)
 	if (t && t->asleep && t->sleeps == s->sleeps && t->entry == s->entry) {
 		better = lt_entry_get(lt, t, s->c);
 		if (better != s->entry && better != &t->other) {
-			s->entry->sleeps--;
+			if (!--s->entry->sleeps)
+				emptied = s->entry;
 			better->sleeps++;
 			t->entry = better;
 		}
 	}
+	if (emptied)
+		lt_entry_take_out(lt, t, emptied);
 	raw_spin_unlock_irq(&s->shard->lock);
+	if (!emptied)
+		return;
+	mutex_lock(&lt->mutex);		/* a reader may have copied that it was in this trace */
+	lt_entry_give_back(lt, emptied);
+	mutex_unlock(&lt->mutex);
 }
 
 static void rewalk_one(struct lt *lt, struct task_struct *p, struct mm_struct *mm,

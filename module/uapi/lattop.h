@@ -492,7 +492,8 @@ struct lt_miss {
  * closed: misses are collected while there is one, each goes to one of them.
  * An eventfd and not poll() on /proc/lattop: the module can be unloaded while
  * somebody polls. It is signalled then too, and the ioctl fails with ENOTTY.
- * Errors: EPERM (as above), EINVAL, EBADF, EFAULT.
+ * Errors: EPERM (as above), EINVAL (also: event_fd is no eventfd), E2BIG, EBADF,
+ * EFAULT, ENOMEM.
  */
 struct lt_misses {
 	__u32 size;

@@ -336,6 +336,7 @@ void race_for_descriptor(Checks& checks, uint64_t attempts) {
     const Descriptor descriptor(O_RDONLY);
     lt_query query = plain_query();
     query.traces = LT_TRACES_ALL;
+    query.limit = 8;  // small snapshots are more of them
     need(descriptor.query(query) == 0, "query");
     const pid_t other = begin([&] {
         become_a();
