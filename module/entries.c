@@ -126,7 +126,7 @@ void lt_entry_take_out(struct lt *lt, struct lt_task *t, struct lt_entry *e)
 void lt_entry_give_back(struct lt *lt, struct lt_entry *e)
 {
 	lt_trace_put(lt, e->trace);
-	lt_pool_give(&lt->entry_pool, e);
+	lt_owner_give(lt, &lt->entry_pool, e, e->owner, LT_HELD_ENTRIES);
 }
 
 /*
