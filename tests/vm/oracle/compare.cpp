@@ -194,6 +194,13 @@ Samples take_samples(LattopFile& file, int attempts) {
     return samples;
 }
 
+// A task that is about to sleep with a signal pending stays runnable; where another task runs
+// first, __schedule counts a voluntary switch that was no sleep. Nothing tells how many of them
+// there were; seen: 1 of 1,953
+int64_t turned_back(const Sample& sample, int64_t sleeps) {
+    return sample.behind.catches_signals ? 1 + sleeps / 1000 : 0;
+}
+
 Compared compare(const Samples& baseline, const Samples& now, Report& report) {
     Compared compared;
     for (const auto& [id, sample] : now) {
@@ -203,7 +210,7 @@ Compared compare(const Samples& baseline, const Samples& now, Report& report) {
         const int64_t sleeps = difference(sample.lattop.sleeps, base.lattop.sleeps);
         const int64_t least = difference(sample.before.nvcsw, base.behind.nvcsw);
         const int64_t most = difference(sample.behind.nvcsw, base.before.nvcsw);
-        if (sleeps < least || sleeps > most)
+        if (sleeps < least - turned_back(sample, least) || sleeps > most)
             report.fail("{}: {} sleeps, {} to {} by the kernel's count", sample.name, sleeps, least,
                         most);
         compared.sleeps += static_cast<uint64_t>(std::max<int64_t>(sleeps, 0));

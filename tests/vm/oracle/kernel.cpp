@@ -107,6 +107,8 @@ std::optional<KernelTask> read_task(uint32_t tgid, uint32_t tid) {
     KernelCounters& counters = task.counters;
     counters.nvcsw = number_at(field(*status, "voluntary_ctxt_switches").value_or(""));
     counters.nivcsw = number_at(field(*status, "nonvoluntary_ctxt_switches").value_or(""));
+    counters.catches_signals =
+        field(*status, "SigCgt").value_or("").find_first_not_of(" \t0") != std::string_view::npos;
     counters.exec_ns = number_at(*schedstat);
     counters.runq_ns = number_at(std::string_view(*schedstat).substr(schedstat->find(' ')));
     const auto sched = read_file(folder + "/sched");

@@ -24,8 +24,9 @@ constexpr uint64_t tick_ns = 10'000'000;  // USER_HZ is 100 everywhere on x86
 /// All since the task was born. sum_sleep_ns holds the uninterruptible sleeps as well:
 /// kernel/sched/stats.c adds those to sum_sleep_runtime and to sum_block_runtime.
 struct KernelCounters {
-    uint64_t nvcsw = 0;         // voluntary context switches: sleeps
+    uint64_t nvcsw = 0;         // voluntary context switches: sleeps, see turned_back
     uint64_t nivcsw = 0;        // preemptions
+    bool catches_signals = false;
     uint64_t exec_ns = 0;       // time on a CPU
     uint64_t runq_ns = 0;       // time waiting for one
     uint64_t sum_sleep_ns = 0;  // ended sleeps; only with kernel.sched_schedstats=1
