@@ -26,9 +26,10 @@ using Filter = std::unique_ptr<void, decltype(&::seccomp_release)>;
 
 // Whatever their arguments are:
 
-constexpr std::array kOnOpenFiles = {SCMP_SYS(read),    SCMP_SYS(pread64), SCMP_SYS(write),
-                                     SCMP_SYS(close),   SCMP_SYS(fstat),   SCMP_SYS(newfstatat),
-                                     SCMP_SYS(eventfd2)};
+/// writev is how glibc says why it aborts.
+constexpr std::array kOnOpenFiles = {SCMP_SYS(read),       SCMP_SYS(pread64), SCMP_SYS(write),
+                                     SCMP_SYS(writev),     SCMP_SYS(close),   SCMP_SYS(fstat),
+                                     SCMP_SYS(newfstatat), SCMP_SYS(eventfd2)};
 constexpr std::array kOfMemory = {SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(mremap),
                                   SCMP_SYS(madvise)};
 /// restart_syscall comes behind SIGSTOP and SIGCONT.

@@ -33,7 +33,7 @@ def tables(results):
     for kernel, modes in results.items():
         yield ""
         added = {function: [modes[mode].get(function, 0) - modes["none"].get(function, 0) for mode in MODES[1:]]
-                 for mode in MODES[1:] for function in modes[mode]}
+                 for mode in MODES for function in modes[mode]}
         rows = [(function, *(f"{n:,.0f}" for n in pair)) for function, pair in sorted(added.items(), key=lambda item: -item[1][1])
                 if max(map(abs, pair)) >= SHOWN]
         sums = (f"{sum(pair[i] for pair in added.values()):,.0f}" for i in range(len(MODES) - 1))

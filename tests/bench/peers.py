@@ -42,7 +42,7 @@ def cell(figures, what, scale=1.0, form=",.0f"):
 def tables(results):
     yield ("The same two processes by a pipe, 10 user frames, built without frame pointers, beside each tool in turn, in one guest. Added: instructions "
            "of one sleep and its wake-up. Frames: of the program's own six (main, descend four times, measure) those in the best stack that the "
-           "tool shows. Start: instructions of the tool until it traces; memory: resident at that time, of lattop with the module's.")
+           "tool shows. Start: instructions of the tool until it traces; memory: resident at most until then, of lattop with the module's.")
     yield ""
     rows = []
     for kernel, found in results.items():
