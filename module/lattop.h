@@ -456,6 +456,7 @@ void lt_exited_find_lost(struct lt *lt);
 void lt_exited_drop(struct lt *lt);
 
 /* pool.c */
+enum { LT_SEED_BATCH = 8 };	/* tasks that seed.c enters with what the least reserve has, whoever's they are */
 int lt_pool_init(struct lt_pool *pool, const char *name, unsigned int object_bytes,
 		 unsigned int max, unsigned int reserve, struct irq_work *kick);
 bool lt_pool_claim(struct lt_pool *pool, u16 owner);

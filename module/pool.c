@@ -174,7 +174,8 @@ int lt_pool_init(struct lt_pool *pool, const char *name, unsigned int object_byt
 	pool->max = max;
 	pool->reserve = reserve;
 	pool->kick = kick;
-	pool->burst = max_t(u64, (u64)reserve * lt_params.user_share / 100, 1);
+	pool->burst = max_t(u64, (u64)reserve * lt_params.user_share / 100,
+			    clamp_t(unsigned int, reserve, 1, LT_SEED_BATCH));
 	atomic_set(&pool->in_use, 0);
 	atomic_set(&pool->nr_free, 0);
 	pool->taken = kcalloc(LT_OWNERS, sizeof(*pool->taken), GFP_KERNEL);

@@ -325,9 +325,10 @@ static int see_to_limits(struct lt *lt, struct lt_space *s, u32 more)
 
 	while (!owners_fit(lt, s, more) && evict_one(lt, s, true))
 		cond_resched();
-	while (!all_fit(lt, more) && evict_one(lt, s, false))
-		cond_resched();
 	owners = owners_fit(lt, s, more);
+	/* Others give way only to what its owner may hold */
+	while (owners && !all_fit(lt, more) && evict_one(lt, s, false))
+		cond_resched();
 	if (owners && all_fit(lt, more))
 		return 0;
 	while (more--)

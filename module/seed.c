@@ -22,8 +22,6 @@
 #include "lattop.h"
 #include "tasks.h"
 
-enum { SEED_BATCH = 8 };	/* tasks to seed with what the least reserve has */
-
 static void seed_one(struct lt *lt, struct task_struct *p)
 {
 	u32 pid = READ_ONCE(p->pid);
@@ -93,7 +91,7 @@ int lt_seed(struct lt *lt)
 	while ((p = next_task_from(&nr))) {
 		seed_one(lt, p);
 		put_task_struct(p);
-		if (!(++seeded % SEED_BATCH))
+		if (!(++seeded % LT_SEED_BATCH))
 			lt_refill(lt);
 		cond_resched();
 	}

@@ -177,8 +177,12 @@ static bool keep(struct lt *lt, struct lt_task *t, struct lt_entry *e, bool fres
 	if (!e->trace || e->nr_wakers >= LT_WAKERS_PER_ENTRY || t->nr_wakers >= LT_WAKERS_PER_TASK)
 		return false;
 	*cause = LT_LOST_waker_user;
-	return (!fresh || lt_pool_claim(&lt->waker_pool, e->owner)) &&
-	       lt_owner_charge(lt, e->owner, LT_HELD_WAKERS);
+	if (!lt_owner_charge(lt, e->owner, LT_HELD_WAKERS))
+		return false;
+	if (!fresh || lt_pool_claim(&lt->waker_pool, e->owner))
+		return true;
+	lt_owner_uncharge(lt, e->owner, LT_HELD_WAKERS, 1);
+	return false;
 }
 
 /* w's figures join the list, or are counted as lost. A waker that is known is counted on where there is no room. */
