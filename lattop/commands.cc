@@ -56,13 +56,13 @@ int completion_command(Arguments& arguments) {
     return 0;
 }
 
-struct Command {
+struct Subcommand {
     std::string_view name;
     int (*run)(Arguments& arguments);
     std::string_view summary;
 };
 
-constexpr auto kCommands = std::to_array<Command>({
+constexpr auto kCommands = std::to_array<Subcommand>({
     {"chain", chain_command, "What a wait waited for, and what that did: waker by waker."},
     {"completion", completion_command, "Prints what a shell completes lattop's command line by."},
     {"daemon", daemon_command, "Teaches the module whole user stacks, and nothing else."},
@@ -81,7 +81,7 @@ constexpr auto kCommands = std::to_array<Command>({
 std::optional<int> run_command(Arguments::List arguments) {
     if (arguments.empty()) return std::nullopt;
     const auto* command =
-        std::ranges::find(kCommands, std::string_view(arguments.front()), &Command::name);
+        std::ranges::find(kCommands, std::string_view(arguments.front()), &Subcommand::name);
     if (command == kCommands.end()) return std::nullopt;
     Arguments own(command->name, command->summary, arguments.subspan(1));
     return command->run(own);
@@ -91,7 +91,7 @@ std::string commands_help() {
     std::string text =
         "Without -b or --json, lattop opens a live table; h or F1 there lists its keys.\n"
         "Commands, each with a --help:\n";
-    for (const Command& command : kCommands)
+    for (const Subcommand& command : kCommands)
         text += fmt::format("  {:<11} {}\n", command.name, command.summary);
     return text +
            "Exit status: 0 done, 1 failed, 2 wrong usage, 3 the module is not loaded or not "
@@ -106,7 +106,7 @@ std::vector<CommandTable> command_tables() {
         tables.push_back({name, summary, {arguments.table().begin(), arguments.table().end()}});
     };
     add("", kSummary, parse_command_line);
-    for (const Command& command : kCommands)
+    for (const Subcommand& command : kCommands)
         add(command.name, command.summary, command.run);
     return tables;
 }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "unwind/hash.h"
+
 namespace lattop {
 namespace {
 
@@ -96,8 +98,7 @@ ProcessCode* Resolver::find_process(const ProcessId& id, const lt_miss& miss, Le
 bool Resolver::in_doubt(const ProcessId& id, const PlacedRow& placed) {
     const CannotCause cause = placed.built.cannot;
     if (cause != CannotCause::NoCfi && cause != CannotCause::NoFile) return false;
-    constexpr std::uint64_t kMixer = 0x9e3779b97f4a7c15U;
-    const std::uint64_t place = placed.built.row.pc ^ HashProcessId {}(id)*kMixer;
+    const std::uint64_t place = placed.built.row.pc ^ HashProcessId {}(id)*kHashMultiplier;
     unsigned* seen = doubts_.find(place);
     if (seen == nullptr) seen = &doubts_.put(place, 0);
     return ++*seen < kDoubts;

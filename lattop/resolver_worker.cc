@@ -28,7 +28,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 /// When those who sleep are introduced again after the start. What the module missed while its ring
 /// was full is lost, and a sleeper that never wakes has no other miss; so is a look in the wrong
@@ -42,8 +42,8 @@ constexpr std::chrono::seconds kAfterFull{2};
 constexpr int kModuleLookMs = 1000;
 
 /// For poll: rounded up, never negative.
-int milliseconds_until(Clock::time_point time) {
-    const auto rest = std::chrono::ceil<std::chrono::milliseconds>(time - Clock::now());
+int milliseconds_until(SteadyClock::time_point time) {
+    const auto rest = std::chrono::ceil<std::chrono::milliseconds>(time - SteadyClock::now());
     return static_cast<int>(std::max<std::int64_t>(rest.count(), 0));
 }
 
@@ -76,43 +76,52 @@ ResolverWorker::State ResolverWorker::state() const {
     return state;
 }
 
+void ResolverWorker::publish(Shared& shared, const Resolver& resolver, bool idle) {
+    const std::lock_guard lock(shared.lock);
+    shared.state.stats = resolver.stats();
+    shared.state.idle = idle;
+}
+
 /// Resolves what one loaded module misses; true when asked to stop, false when
 /// it was unloaded. The next one knows nothing, so nothing that was taught is
 /// kept but the sums.
-bool ResolverWorker::resolve_one_module(Shared& shared) try {
+bool ResolverWorker::resolve_one_module(Shared& shared) {
     Resolver resolver(*shared.door, shared.limits, "/proc", shared.state.stats);
-    const auto publish = [&](bool idle) {
-        const std::lock_guard lock(shared.lock);
-        shared.state.stats = resolver.stats();
-        shared.state.idle = idle;
-    };
-    const auto start = Clock::now();
+    try {
+        resolve_until_stopped(shared, resolver);
+        return true;
+    } catch (const NoModuleError&) {
+        publish(shared, resolver, false);
+        return false;
+    }
+}
+
+void ResolverWorker::resolve_until_stopped(Shared& shared, Resolver& resolver) {
+    const auto start = SteadyClock::now();
     const auto* look = kSecondLooks.begin();
-    std::optional<Clock::time_point> next_look = start + *look++;
+    std::optional<SteadyClock::time_point> next_look = start + *look++;
     resolver.introduce();
     std::array<pollfd, 2> fds{};
     fds[0] = {shared.stop_fd.get(), POLLIN, 0};
     fds[1] = {shared.door->ready_fd(), POLLIN, 0};
     for (;;) {
-        publish(true);
+        publish(shared, resolver, true);
         if (::poll(fds.data(), fds.size(), next_look ? milliseconds_until(*next_look) : -1) < 0 &&
             errno != EINTR)
             throw std::system_error(errno, std::generic_category(), "poll");
-        if (fds[0].revents != 0) return true;
-        publish(false);
-        if (next_look && Clock::now() >= *next_look) {
+        if (fds[0].revents != 0) return;
+        publish(shared, resolver, false);
+        if (next_look && SteadyClock::now() >= *next_look) {
             next_look.reset();
             if (look != kSecondLooks.end()) next_look = start + *look++;
             resolver.introduce();
         }
         // A full ring: there may be more, and some were lost.
         while (resolver.step() == LT_MAX_MISSES) {
-            if (::poll(fds.data(), 1, 0) > 0) return true;
-            if (!next_look) next_look = Clock::now() + kAfterFull;
+            if (::poll(fds.data(), 1, 0) > 0) return;
+            if (!next_look) next_look = SteadyClock::now() + kAfterFull;
         }
     }
-} catch (const NoModuleError&) {
-    return false;
 }
 
 /// Looks for the next module each second; true when there is one, false when
@@ -132,7 +141,7 @@ bool ResolverWorker::wait_for_module(Shared& shared) {
     return true;
 }
 
-void ResolverWorker::resolve_until_stopped(Shared& shared) {
+void ResolverWorker::resolve_modules(Shared& shared) {
     while (!resolve_one_module(shared))
         if (!wait_for_module(shared)) return;
 }
@@ -147,7 +156,7 @@ void ResolverWorker::work(const std::shared_ptr<Shared>& shared) {
     }
     std::string failure;
     try {
-        resolve_until_stopped(*shared);
+        resolve_modules(*shared);
     } catch (const std::exception& error) {
         failure = error.what();
     }

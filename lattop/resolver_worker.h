@@ -60,8 +60,10 @@ private:
     };
 
     static void work(const std::shared_ptr<Shared>& shared);
-    static void resolve_until_stopped(Shared& shared);
+    static void publish(Shared& shared, const Resolver& resolver, bool idle);
+    static void resolve_modules(Shared& shared);
     static bool resolve_one_module(Shared& shared);
+    static void resolve_until_stopped(Shared& shared, Resolver& resolver);
     static bool wait_for_module(Shared& shared);
 
     std::shared_ptr<Shared> shared_;

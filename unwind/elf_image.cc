@@ -19,10 +19,10 @@ namespace {
 /// Symbols and their names of one file; a browser with all its symbols has a
 /// tenth.
 constexpr std::size_t kMaxSymbols = std::size_t{16} << 20;
-constexpr std::size_t kMaxNameBytes = std::size_t{1} << 30;
+constexpr std::size_t kMaxSymbolNameBytes = std::size_t{1} << 30;
 
 /// Frames that an image remembers; a program blocks in far fewer places.
-constexpr std::size_t kMaxFrames = 65536;
+constexpr std::size_t kMaxKeptFrames = 65536;
 
 /// Nested symbols that find() looks through for one that covers an address.
 constexpr int kMaxNesting = 16;
@@ -135,7 +135,7 @@ void ElfImage::load_table(Elf* elf, std::size_t section) {
         const char* name = elf_strptr(elf, header.sh_link, symbol.st_name);
         if (name == nullptr || *name == '\0' || *name == '$') continue;
         const std::string_view text(name);
-        if (names_.size() + text.size() + 1 > kMaxNameBytes) return;
+        if (names_.size() + text.size() + 1 > kMaxSymbolNameBytes) return;
         const std::uint64_t end =
             symbol.st_size != 0 ? symbol.st_value + symbol.st_size : section_end(symbol, sections);
         symbols_.push_back({symbol.st_value, end, static_cast<std::uint32_t>(names_.size()),
@@ -226,7 +226,7 @@ UserFramePtr ElfImage::frame_at(std::uint64_t file_offset, bool return_address,
     const auto found = frames_.find(key);
     // One file may be mapped under several paths: the frame keeps the latest.
     if (found != frames_.end() && found->second->path == path) return found->second;
-    if (frames_.size() >= kMaxFrames) frames_.clear();
+    if (frames_.size() >= kMaxKeptFrames) frames_.clear();
     return frames_[key] = make_frame(file_offset, return_address, path);
 }
 

@@ -26,7 +26,7 @@ namespace lattop {
 namespace {
 
 /// A browser's .eh_frame has 20 MB.
-constexpr std::uint64_t kMaxFrameBytes = std::uint64_t{128} << 20;
+constexpr std::uint64_t kMaxSectionBytes = std::uint64_t{128} << 20;
 
 struct Part {
     std::string_view name;
@@ -119,7 +119,7 @@ bool may_unpack(const ElfBytes::Section& section) {
     Elf64_Chdr header;
     if (section.bytes.size() < sizeof(header)) return false;
     std::memcpy(&header, section.bytes.data(), sizeof(header));
-    return header.ch_size <= kMaxFrameBytes;
+    return header.ch_size <= kMaxSectionBytes;
 }
 
 /// The first section's bytes, unpacked if need be.
@@ -149,7 +149,7 @@ FrameSections::~FrameSections() {
 }
 
 void FrameSections::open_eh_frame(const ElfBytes& file) {
-    auto frames = file.section(".eh_frame", kMaxFrameBytes);
+    auto frames = file.section(".eh_frame", kMaxSectionBytes);
     if (!frames || frames->bytes.empty()) return;
     CfiEntries entries;
     if (!check_cfi(frames->bytes, CfiFormat::EhFrame, entries)) {
@@ -160,7 +160,7 @@ void FrameSections::open_eh_frame(const ElfBytes& file) {
     std::vector<Part> parts;
     parts.push_back({".eh_frame", *std::move(frames)});
     // The table only makes it faster: one that is not sound is left out.
-    auto table = file.section(".eh_frame_hdr", kMaxFrameBytes);
+    auto table = file.section(".eh_frame_hdr", kMaxSectionBytes);
     if (table && check_cfi_table(table->bytes, table->address, address, entries))
         parts.insert(parts.begin(), {".eh_frame_hdr", *std::move(table)});
     else
@@ -172,7 +172,7 @@ void FrameSections::open_eh_frame(const ElfBytes& file) {
 }
 
 void FrameSections::open_debug_frame(const ElfBytes& file) {
-    auto frames = file.section(".debug_frame", kMaxFrameBytes);
+    auto frames = file.section(".debug_frame", kMaxSectionBytes);
     if (!frames || frames->bytes.empty()) return;
     if ((frames->flags & SHF_COMPRESSED) != 0 && !may_unpack(*frames)) return;
     std::vector<Part> parts;

@@ -50,7 +50,7 @@ private:
 };
 
 /// The kernel writes a newline in a path as "\012", and nothing else so.
-std::string unescape(std::string_view path) {
+std::string unescape_newlines(std::string_view path) {
     static constexpr std::string_view kNewline = "\\012";
     std::string result(path);
     for (std::size_t at = 0; (at = result.find(kNewline, at)) != std::string::npos; ++at)
@@ -77,7 +77,7 @@ std::optional<Mapping> parse_line(std::string_view line) {
     mapping.offset = *offset;
     mapping.device = ::makedev(static_cast<unsigned>(*major), static_cast<unsigned>(*minor));
     mapping.inode = *inode;
-    mapping.path = unescape(fields.rest());
+    mapping.path = unescape_newlines(fields.rest());
     mapping.deleted = mapping.path.ends_with(kDeleted);
     return mapping;
 }
@@ -100,6 +100,11 @@ const Mapping* find_mapping(const std::vector<Mapping>& maps, std::uint64_t addr
     if (behind == maps.begin()) return nullptr;
     const Mapping& mapping = *std::prev(behind);
     return address < mapping.end ? &mapping : nullptr;
+}
+
+bool same_mapping(const Mapping& a, const Mapping& b) {
+    return a.start == b.start && a.end == b.end && a.offset == b.offset && a.device == b.device &&
+           a.inode == b.inode && a.path == b.path;
 }
 
 std::string module_name(const std::string& path) {

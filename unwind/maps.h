@@ -5,6 +5,7 @@
 // bytes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -23,11 +24,20 @@ struct Mapping {
     bool deleted = false;      ///< the path no longer names the file
 };
 
+/// Path of the mapping that is the kernel's code for system calls (vdso(7)),
+/// and what it never is longer than.
+inline constexpr const char* kVdso = "[vdso]";
+inline constexpr std::size_t kMaxVdsoBytes = 65536;
+
 /// The executable mappings, by address. Lines that are none are skipped.
 std::vector<Mapping> parse_maps(std::string_view text);
 
 /// The mapping that holds `address`, nullptr for none.
 const Mapping* find_mapping(const std::vector<Mapping>& maps, std::uint64_t address);
+
+/// Whether they map the same part of the same file at the same place; the file
+/// may have been deleted meanwhile.
+bool same_mapping(const Mapping& a, const Mapping& b);
 
 /// The last part of a path, without what the kernel adds to a deleted one's.
 std::string module_name(const std::string& path);

@@ -14,13 +14,11 @@
 #include <string_view>
 #include <utility>
 
+#include "unwind/hash.h"
 #include "unwind/nanoseconds.h"
 
 namespace lattop {
 namespace {
-
-constexpr const char* kVdso = "[vdso]";
-constexpr std::size_t kMaxVdsoBytes = 65536;
 
 /// Pages of one stack that are remembered: a walk goes up and seldom back.
 constexpr std::size_t kPages = 8;
@@ -30,13 +28,6 @@ constexpr std::uint64_t kMaxFrameBytes = std::uint64_t{1} << 20;
 
 /// What an image costs at least, whatever its sections have.
 constexpr std::size_t kLeastFileCost = 16384;
-
-constexpr std::uint64_t kMixer = 0x9e3779b97f4a7c15U;
-
-bool same_mapping(const Mapping& a, const Mapping& b) {
-    return a.start == b.start && a.end == b.end && a.offset == b.offset && a.device == b.device &&
-           a.inode == b.inode && a.path == b.path;
-}
 
 /// Code that "push %rbp; mov %rsp,%rbp" opens, walked by frame pointer.
 BuiltRow frame_pointer_row() {
@@ -59,9 +50,11 @@ BuiltRow cannot(CannotCause cause, bool exact) {
 }  // namespace
 
 std::size_t HashCodeFileId::operator()(const CodeFileId& id) const {
-    const auto times = static_cast<std::uint64_t>(id.modified_ns) * kMixer +
+    const auto times = static_cast<std::uint64_t>(id.modified_ns) * kHashMultiplier +
                        static_cast<std::uint64_t>(id.changed_ns);
-    return ((id.device * kMixer + id.inode) * kMixer + id.bytes) * kMixer + times;
+    return ((id.device * kHashMultiplier + id.inode) * kHashMultiplier + id.bytes) *
+               kHashMultiplier +
+           times;
 }
 
 CodeFiles::File CodeFiles::find(const CodeFileId& id) {

@@ -14,13 +14,11 @@
 #include <utility>
 
 #include "unwind/demangle.h"
+#include "unwind/hash.h"
 #include "unwind/nanoseconds.h"
 
 namespace lattop {
 namespace {
-
-constexpr const char* kVdso = "[vdso]";
-constexpr std::size_t kMaxVdsoBytes = 65536;
 
 /// What an image costs at least: those with DWARF hold a descriptor.
 constexpr std::size_t kLeastImageCost = std::size_t{1} << 20;
@@ -66,22 +64,16 @@ bool is_roots(const UniqueFd& fd) {
     return ::fstat(fd.get(), &info) == 0 && info.st_uid == 0;
 }
 
-bool same_mapping(const Mapping& a, const Mapping& b) {
-    return a.start == b.start && a.end == b.end && a.offset == b.offset && a.device == b.device &&
-           a.inode == b.inode && a.path == b.path;
-}
-
-constexpr std::uint64_t kMixer = 0x9e3779b97f4a7c15U;
-
 }  // namespace
 
 std::size_t Symbolizer::HashId::operator()(const ImageId& id) const {
-    return ((id.device * kMixer + id.inode) * kMixer + id.bytes) * kMixer +
+    return ((id.device * kHashMultiplier + id.inode) * kHashMultiplier + id.bytes) *
+               kHashMultiplier +
            static_cast<std::uint64_t>(id.modified_ns);
 }
 
 std::size_t Symbolizer::HashId::operator()(const ProcessId& id) const {
-    return (id.tgid * kMixer + id.exec_id) * kMixer + id.start_ticks;
+    return (id.tgid * kHashMultiplier + id.exec_id) * kHashMultiplier + id.start_ticks;
 }
 
 Symbolizer::Symbolizer(DebugSources debug, std::string proc, SymbolizerLimits limits)

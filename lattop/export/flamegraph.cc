@@ -18,7 +18,7 @@
 namespace lattop {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 /// Parts narrower than this share of all are left out: nobody could see them,
 /// and a page of a million nodes would not open.

@@ -21,9 +21,6 @@
 namespace lattop {
 namespace {
 
-/// How frames stand below the line of their stack.
-constexpr std::string_view kIndent = "        ";
-
 /// "worker 4711", "worker (8 tasks)"
 std::string name_of(const WakerSum& sum) {
     if (sum.worst->kind != LT_WAKER_TASK || sum.tasks == 1) return waker_text(*sum.worst);
@@ -37,7 +34,7 @@ std::string frames_text(const MergedStack& stack, Charset charset) {
     for (auto frame = stack.frames.rbegin(); frame != stack.frames.rend(); ++frame)
         names.push_back(frame->name);
     if (names.empty()) names.emplace_back("[other]: its stacks found no room");
-    return wrapped_stack(kIndent, names, charset);
+    return wrapped_stack(kStackIndent, names, charset);
 }
 
 std::string stacks_text(std::span<const MergedStack> stacks, std::size_t limit, Charset charset) {

@@ -23,8 +23,6 @@
 namespace lattop {
 namespace {
 
-constexpr std::string_view kIndent = "        ";
-
 void append_header(std::string& out, const TableContext& context, const std::string& clock,
                    const std::string& own_cost, std::size_t n_shown, const TextOptions& options) {
     const Charset charset = options.charset;
@@ -83,7 +81,7 @@ void append_figures(std::string& out, const TableContext& context, const Row& ro
 
 /// How a stack's label stands below the line of its task.
 std::string stack_label(std::string_view label) {
-    return fmt::format("{}{:<8}", kIndent, label);
+    return fmt::format("{}{:<8}", kStackIndent, label);
 }
 
 std::string entry_summary(const TableContext& context, const Task& task, const Entry& entry) {
@@ -118,8 +116,8 @@ void append_wakers(std::string& out, const TableContext& context, const Entry& e
 void append_trace(std::string& out, const TableContext& context, const Task& task,
                   const Entry& entry, const TextOptions& options) {
     const Snapshot& snapshot = context.model.snapshot();
-    out += std::string(kIndent) + printable(entry_summary(context, task, entry), options.charset) +
-           "\n";
+    out += std::string(kStackIndent) +
+           printable(entry_summary(context, task, entry), options.charset) + "\n";
     const Trace* trace = snapshot.trace_of(entry);
     if (trace == nullptr) return;
     out += wrapped_stack(stack_label("kernel"), kernel_function_texts(snapshot, *trace),

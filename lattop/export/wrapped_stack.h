@@ -14,6 +14,9 @@ namespace lattop {
 
 inline constexpr std::size_t kTextColumns = 100;
 
+/// How frames stand below the line of their stack.
+inline constexpr std::string_view kStackIndent = "        ";
+
 /// "<label>a < b < c", folded to `columns` between frames; lines behind the
 /// first are indented as wide as `label`. "" without frames.
 std::string wrapped_stack(std::string_view label, const std::vector<std::string>& frames,

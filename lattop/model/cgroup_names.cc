@@ -21,12 +21,12 @@
 namespace lattop {
 namespace {
 
-using Json = nlohmann::json;
+using nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr std::size_t kIdDigits = 64;
 constexpr std::size_t kShownDigits = 12;  // as docker ps shows an id
-constexpr std::size_t kMaxNames = 65536;
+constexpr std::size_t kMaxCgroups = 65536;
 
 struct Container {
     std::string runtime;
@@ -92,7 +92,7 @@ std::optional<Container> container_of(std::string_view component, std::string_vi
 }
 
 /// A regular file of JSON, of 16 MiB at most; null where there is none to be read.
-Json read_json(const fs::path& path) {
+json read_json(const fs::path& path) {
     constexpr off_t kMostBytes = off_t{16} << 20;
     const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     struct stat status {};
@@ -102,10 +102,10 @@ Json read_json(const fs::path& path) {
     std::string text(static_cast<std::size_t>(status.st_size), '\0');
     const ssize_t n = ::pread(fd.get(), text.data(), text.size(), 0);
     text.resize(static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
-    return Json::parse(text, nullptr, false);
+    return json::parse(text, nullptr, false);
 }
 
-std::string string_in(const Json& object, const char* key) {
+std::string string_in(const json& object, const char* key) {
     const auto found = object.is_object() ? object.find(key) : object.end();
     return object.is_object() && found != object.end() && found->is_string()
                ? found->get<std::string>()
@@ -113,10 +113,10 @@ std::string string_in(const Json& object, const char* key) {
 }
 
 /// "namespace/pod/container" of Kubernetes, by the annotations with these names.
-std::string pod_name(const Json& config, const char* space, const char* pod,
+std::string pod_name(const json& config, const char* space, const char* pod,
                      const char* container) {
     if (!config.is_object() || !config.contains("annotations")) return "";
-    const Json& annotations = config["annotations"];
+    const json& annotations = config["annotations"];
     const std::string name = string_in(annotations, container);
     const std::string of = string_in(annotations, space) + "/" + string_in(annotations, pod);
     return name.empty() ? "" : of + "/" + name;
@@ -130,10 +130,10 @@ std::string docker_name(const fs::path& root, const std::string& id) {
 }
 
 std::string podman_name(const fs::path& root, const std::string& id) {
-    const Json all =
+    const json all =
         read_json(root / "var/lib/containers/storage/overlay-containers/containers.json");
     if (!all.is_array()) return "";
-    for (const Json& one : all)
+    for (const json& one : all)
         if (string_in(one, "id") == id && one.contains("names") && one["names"].is_array() &&
             !one["names"].empty() && one["names"][0].is_string())
             return one["names"][0];
@@ -210,7 +210,7 @@ std::string name_of(const fs::path& root, const std::string& path) {
 
 const std::string& CgroupNames::name(const std::string& path) {
     if (const auto found = names_.find(path); found != names_.end()) return found->second;
-    if (names_.size() >= kMaxNames) names_.clear();
+    if (names_.size() >= kMaxCgroups) names_.clear();
     return names_.emplace(path, name_of(root_, path)).first->second;
 }
 

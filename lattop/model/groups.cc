@@ -15,12 +15,10 @@
 
 #include "lattop/model/percentile.h"
 #include "lattop/model/wakers.h"
+#include "unwind/hash.h"
 
 namespace lattop {
 namespace {
-
-constexpr double kHalf = 0.50;
-constexpr double kMost = 0.99;
 
 /// One task's sleeps in one trace. A record without stacks has an entry of
 /// its own making, so that totals are whole; of processes a task is a member
@@ -58,9 +56,8 @@ RowId id_in(const Snapshot& snapshot, View view, const Member& member) {
 
 struct HashRowId {
     std::size_t operator()(const RowId& id) const {
-        constexpr std::uint64_t kMixer = 0x9e3779b97f4a7c15U;
-        const std::size_t hash = HashTaskId{}(id.task) * kMixer + id.trace;
-        return hash * kMixer + std::hash<std::string>{}(id.reason) +
+        const std::size_t hash = HashTaskId{}(id.task) * kHashMultiplier + id.trace;
+        return hash * kHashMultiplier + std::hash<std::string>{}(id.reason) +
                std::hash<std::string>{}(id.cgroup) + (id.idle ? 1U : 0U);
     }
 };

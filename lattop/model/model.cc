@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "unwind/hash.h"
+
 namespace lattop {
 namespace {
 
@@ -55,7 +57,7 @@ TaskId id_of(const Task& task) {
 
 std::size_t HashTaskId::operator()(const TaskId& id) const {
     const std::uint64_t pids = (std::uint64_t{id.pid} << 32) | id.tgid;
-    return std::hash<std::uint64_t>{}(pids * 0x9e3779b97f4a7c15U ^ id.start_ns ^ id.kind);
+    return std::hash<std::uint64_t>{}(pids * kHashMultiplier ^ id.start_ns ^ id.kind);
 }
 
 TaskId id_of(const Waker& waker) {

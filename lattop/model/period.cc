@@ -13,7 +13,7 @@
 namespace lattop {
 namespace {
 
-std::uint64_t grown(std::uint64_t now, std::uint64_t before) {
+std::uint64_t excess(std::uint64_t now, std::uint64_t before) {
     return now > before ? now - before : 0;
 }
 
@@ -80,13 +80,13 @@ void Period::add_entry(const Snapshot& snapshot, const Entry& entry, TaskSum& of
     Entry& sum = found->sum;
     const Entry& last = found->last;
     found->round = round_ + 1;
-    found->grown_ns = grown(entry.blocked_ns, last.blocked_ns);
-    found->shrunk_ns = grown(last.blocked_ns, entry.blocked_ns);
-    found->shrunk_sleeps = grown(last.sleeps, entry.sleeps);
-    sum.blocked_ns += grown(entry.blocked_ns, last.blocked_ns);
-    sum.sleeps += grown(entry.sleeps, last.sleeps);
+    found->grown_ns = excess(entry.blocked_ns, last.blocked_ns);
+    found->shrunk_ns = excess(last.blocked_ns, entry.blocked_ns);
+    found->shrunk_sleeps = excess(last.sleeps, entry.sleeps);
+    sum.blocked_ns += excess(entry.blocked_ns, last.blocked_ns);
+    sum.sleeps += excess(entry.sleeps, last.sleeps);
     for (std::size_t i = 0; i < sum.hist.size(); ++i)
-        sum.hist[i] += grown(entry.hist[i], last.hist[i]);
+        sum.hist[i] += excess(entry.hist[i], last.hist[i]);
     sum.flags = entry.flags;
     sum.ongoing_ns = std::min(entry.ongoing_ns, sum.blocked_ns);
     found->last = entry;
@@ -130,11 +130,11 @@ void Period::add_wakers(const Snapshot& snapshot, const Entry& entry, EntrySum& 
         }
         KnownWaker& its = of.wakers[place->second];
         if (waker.kind == LT_WAKER_HIDDEN) lattop::add(its.last, gone);
-        its.sum.blocked_ns += grown(waker.blocked_ns, its.last.blocked_ns);
-        its.sum.sleeps += grown(waker.sleeps, its.last.sleeps);
+        its.sum.blocked_ns += excess(waker.blocked_ns, its.last.blocked_ns);
+        its.sum.sleeps += excess(waker.sleeps, its.last.sleeps);
         // What a hidden one had waited is not told
         if (waker.kind != LT_WAKER_HIDDEN)
-            its.sum.waited_ns += grown(waker.waited_ns, its.last.waited_ns);
+            its.sum.waited_ns += excess(waker.waited_ns, its.last.waited_ns);
         its.last = std::move(waker);
     }
 }
@@ -152,8 +152,8 @@ void Period::follow_moved_sleep(TaskSum& of) const {
             entry.last.blocked_ns = entry.last.sleeps = 0;
             entry.sum.ongoing_ns = entry.sum.flags = 0;
         }
-        too_much.blocked_ns += grown(entry.shrunk_ns, entry.sum.blocked_ns);
-        too_much.sleeps += grown(entry.shrunk_sleeps, entry.sum.sleeps);
+        too_much.blocked_ns += excess(entry.shrunk_ns, entry.sum.blocked_ns);
+        too_much.sleeps += excess(entry.shrunk_sleeps, entry.sum.sleeps);
         entry.sum.blocked_ns -= std::min(entry.sum.blocked_ns, entry.shrunk_ns);
         entry.sum.sleeps -= std::min(entry.sum.sleeps, entry.shrunk_sleeps);
     }
@@ -173,10 +173,10 @@ Period::TaskSum& Period::add_task(const Snapshot& snapshot, const Task& task) {
         of.first_max_ns = task.max_ns;
     }
     Task& sum = of.sum;
-    sum.blocked_ns += grown(task.blocked_ns, of.last.blocked_ns);
-    sum.sleeps += grown(task.sleeps, of.last.sleeps);
-    sum.runq_ns += grown(task.runq_ns, of.last.runq_ns);
-    sum.runs += grown(task.runs, of.last.runs);
+    sum.blocked_ns += excess(task.blocked_ns, of.last.blocked_ns);
+    sum.sleeps += excess(task.sleeps, of.last.sleeps);
+    sum.runq_ns += excess(task.runq_ns, of.last.runq_ns);
+    sum.runs += excess(task.runs, of.last.runs);
     of.last = task;
     of.round = round_ + 1;
     for (const Entry& entry : snapshot.entries_of(task))
@@ -191,7 +191,7 @@ void Period::add_exited(const TaskDelta& exited) {
     for (const TaskSum* task : shown_)
         if (task->round == round_) lattop::add(known, task->last);
     const auto beyond = [](std::uint64_t now, std::uint64_t before, std::uint64_t its) {
-        return grown(grown(now, before), its);
+        return excess(excess(now, before), its);
     };
     if (round_ > 0) {
         unseen_.blocked_ns +=
@@ -208,7 +208,7 @@ void Period::add(const Snapshot& snapshot) {
     const bool reset = round_ > 0 && snapshot.header.since_ns != last_.since_ns;
     if (reset) forget_figures();
     if (round_ > 0 || begin_ == Begin::AtNothing)
-        hooks_ns_ += grown(snapshot.header.hooks_ns, reset ? 0 : last_.hooks_ns);
+        hooks_ns_ += excess(snapshot.header.hooks_ns, reset ? 0 : last_.hooks_ns);
     last_ = snapshot.header;
     TaskDelta exited;
     std::vector<const TaskSum*> shown;
@@ -233,7 +233,7 @@ Snapshot Period::snapshot() const {
     if (begin_ == Begin::AtFirst) {
         result.header.since_ns = first_.time_ns;
         for (std::size_t i = 0; i < last_.lost.size(); ++i)
-            result.header.lost[i] = grown(last_.lost[i], first_.lost[i]);
+            result.header.lost[i] = excess(last_.lost[i], first_.lost[i]);
     }
     for (const auto& [id, of] : tasks_) {
         if (of.sum.blocked_ns == 0 && of.sum.sleeps == 0 && of.sum.runq_ns == 0) continue;

@@ -15,9 +15,6 @@
 namespace lattop {
 namespace {
 
-constexpr double kHalf = 0.50;
-constexpr double kMost = 0.99;
-
 char lower(char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }

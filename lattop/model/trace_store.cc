@@ -4,12 +4,6 @@
 #include "lattop/model/trace_store.h"
 
 namespace lattop {
-namespace {
-
-constexpr unsigned kKsymShift = 32;
-
-}  // namespace
-
 std::uint64_t TraceStore::keep_symbol(const KernelSymbol& symbol) {
     const auto [found, added] =
         symbol_index_.try_emplace({std::string(symbol.name), std::string(symbol.module)},

@@ -3,11 +3,12 @@
 // See user_stacks.h.
 #include "lattop/model/user_stacks.h"
 
+#include "unwind/hash.h"
+
 namespace lattop {
 
 std::size_t HashStackId::operator()(const StackId& id) const {
-    constexpr std::uint64_t kMixer = 0x9e3779b97f4a7c15U;
-    return (HashTaskId{}(id.task) * kMixer + id.trace_id) * kMixer + id.exec_id;
+    return (HashTaskId{}(id.task) * kHashMultiplier + id.trace_id) * kHashMultiplier + id.exec_id;
 }
 
 StackId stack_id(const Snapshot& snapshot, const Task& task, const Entry& entry) {

@@ -11,7 +11,7 @@ namespace lattop {
 namespace {
 
 /// More uids than a machine has users; containers may bring many.
-constexpr std::size_t kMaxNames = 65536;
+constexpr std::size_t kMaxUsers = 65536;
 
 std::string look_up(std::uint32_t uid) {
     std::vector<char> buffer(1024);
@@ -34,7 +34,7 @@ std::string look_up(std::uint32_t uid) {
 
 const std::string& SystemUsers::name(std::uint32_t uid) {
     if (const auto found = names_.find(uid); found != names_.end()) return found->second;
-    if (names_.size() >= kMaxNames) names_.clear();
+    if (names_.size() >= kMaxUsers) names_.clear();
     return names_.emplace(uid, look_up(uid)).first->second;
 }
 

@@ -126,8 +126,8 @@ bool read_memory(const Sleeper& sleeper, std::uint64_t address, void* to, std::s
 }
 
 std::string describe_poll(const Sleeper& sleeper) {
-    constexpr std::uint64_t kMost = 1024;
-    const auto count = std::min(sleeper.argument[1], kMost);
+    constexpr std::uint64_t kMostDescriptors = 1024;
+    const auto count = std::min(sleeper.argument[1], kMostDescriptors);
     std::vector<pollfd> polled(count);
     if (count == 0 ||
         !read_memory(sleeper, sleeper.argument[0], polled.data(), polled.size() * sizeof(pollfd)))

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "lattop/model/format.h"
+#include "unwind/hash.h"
 
 namespace lattop {
 
@@ -52,12 +53,11 @@ std::vector<const Waker*> by_blocked(std::span<const Waker> wakers) {
 }
 
 std::size_t HashWakerId::operator()(const WakerId& id) const {
-    constexpr std::size_t kMixer = 0x9e3779b97f4a7c15;
     std::size_t hash = 0;
     for (const std::uint64_t part :
          {std::uint64_t{id.kind}, std::uint64_t{id.pid}, std::uint64_t{id.tgid}, id.start_ns,
           std::uint64_t{id.exec_id}, std::uint64_t{id.trace}, std::uint64_t{id.waited_trace}})
-        hash = (hash ^ part) * kMixer;
+        hash = (hash ^ part) * kHashMultiplier;
     return hash ^ hash >> 32;
 }
 

@@ -19,9 +19,6 @@ namespace {
 constexpr const char* kSectionName[LT_SEC_NR] = {"tasks",  "entries", "traces",
                                                  "frames", "ksyms",   "strings"};
 
-/// Offset of the return address in its kernel function, and the function.
-constexpr unsigned kKsymShift = 32;
-
 /// Of the first release; what came later is 0 in its snapshots, and in recordings of them.
 constexpr std::size_t kLeastHeader = offsetof(lt_header, wakers);
 

@@ -174,7 +174,6 @@ private:
         raw.nr_user = trace.nr_user;
         raw.syscall = trace.syscall;
         raw.flags = trace.flags;
-        constexpr unsigned kKsymShift = 32;
         const auto kernel = std::span(snapshot_.frames).subspan(trace.first_frame, trace.nr_kernel);
         for (const std::uint64_t frame : kernel)
             frames_.push_back(std::uint64_t{ksym(frame >> kKsymShift)} << kKsymShift |

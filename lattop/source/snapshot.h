@@ -140,6 +140,10 @@ struct KernelFrame {
     std::uint32_t offset = 0;
 };
 
+/// A kernel frame in `Snapshot::frames`: a function's index above these bits,
+/// the offset of the return address in it below.
+inline constexpr unsigned kKsymShift = 32;
+
 /// Moves only: the symbols' views must stay with their strings.
 struct Snapshot {
     Snapshot() = default;

@@ -37,7 +37,7 @@ std::string replaced(std::string text, std::string_view what, std::string_view b
 }
 
 /// In single quotes of any of these shells.
-std::string quoted(std::string_view text) {
+std::string shell_quoted(std::string_view text) {
     return "'" + replaced(std::string(text), "'", "'\\''") + "'";
 }
 
@@ -146,7 +146,8 @@ std::string zsh_action(const Argument& argument) {
 std::string zsh_specification(const Argument& argument) {
     switch (argument.kind) {
         case Argument::Kind::Positional:
-            return quoted(fmt::format(":{}:{}", zsh_text(argument.type), zsh_action(argument)));
+            return shell_quoted(
+                fmt::format(":{}:{}", zsh_text(argument.type), zsh_action(argument)));
         case Argument::Kind::Command: return "'*::command:{_precommand}'";
         default: break;
     }
@@ -154,7 +155,7 @@ std::string zsh_specification(const Argument& argument) {
                                   ? fmt::format(":{}:{}", argument.type, zsh_action(argument))
                                   : "";
     const bool again = is_pid(argument);  // may be repeated
-    const std::string text = quoted(fmt::format("[{}]{}", zsh_text(argument.help), value));
+    const std::string text = shell_quoted(fmt::format("[{}]{}", zsh_text(argument.help), value));
     if (argument.names.size() == 1) return (again ? "'*'" : "") + argument.names[0] + text;
     return fmt::format("{}{{{}}}{}",
                        again ? "'*'" : fmt::format("'({})'", fmt::join(argument.names, " ")),
@@ -169,7 +170,8 @@ std::string zsh_script(Tables tables) {
         for (const Argument& argument : table.arguments)
             specifications += " \\\n            " + zsh_specification(argument);
         if (!table.name.empty())
-            commands += "        " + quoted(fmt::format("{}:{}", table.name, table.summary)) + "\n";
+            commands +=
+                "        " + shell_quoted(fmt::format("{}:{}", table.name, table.summary)) + "\n";
         const std::string first =
             table.name.empty() ? " \\\n            '1: :_lattop_commands'" : "";
         cases +=
@@ -205,21 +207,21 @@ std::string fish_words(const Argument& argument) {
     if (is_file(argument)) words += " -F";
     if (is_pid(argument)) words += " -a '(__fish_complete_list , __fish_complete_pids)'";
     if (!argument.choices.empty())
-        words += " -a " + quoted(fmt::format("{}", fmt::join(argument.choices, " ")));
+        words += " -a " + shell_quoted(fmt::format("{}", fmt::join(argument.choices, " ")));
     return words;
 }
 
 std::string fish_line(const std::string& where, const Argument& argument) {
-    std::string line = "complete -c lattop -n " + quoted(where);
+    std::string line = "complete -c lattop -n " + shell_quoted(where);
     if (is_option(argument)) {
         for (const std::string& name : argument.names)
             line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
         if (argument.kind == Argument::Kind::Value) line += is_file(argument) ? " -r" : " -x";
-        return line + fish_words(argument) + " -d " + quoted(argument.help) + "\n";
+        return line + fish_words(argument) + " -d " + shell_quoted(argument.help) + "\n";
     }
     if (argument.kind == Argument::Kind::Command)
         return "complete -c lattop -n " +
-               quoted(where + "; and contains -- -- (commandline -opc)") +
+               shell_quoted(where + "; and contains -- -- (commandline -opc)") +
                " -a '(complete -C (commandline -ct))'\n";
     const std::string words = fish_words(argument);
     return words.empty() ? "" : line + words + "\n";
@@ -234,8 +236,8 @@ std::string fish_script(Tables tables) {
                                       : "__fish_seen_subcommand_from " + std::string(table.name);
         if (!table.name.empty())
             lines += fmt::format("complete -c lattop -n {} -a {} -d {}\n",
-                                 quoted("not __fish_seen_subcommand_from " + any), table.name,
-                                 quoted(table.summary));
+                                 shell_quoted("not __fish_seen_subcommand_from " + any), table.name,
+                                 shell_quoted(table.summary));
         for (const Argument& argument : table.arguments)
             lines += fish_line(where, argument);
     }

@@ -29,7 +29,7 @@ struct RecordCommand {
     bool learn = true;
 };
 
-std::optional<RecordCommand> parse(Arguments& arguments) {
+std::optional<RecordCommand> parse_record(Arguments& arguments) {
     RecordCommand result;
     std::string delay;
     std::string duration;
@@ -89,7 +89,7 @@ void record(const RecordPlan& plan, World world, recording::Writer& writer, cons
 }
 
 int record_command(Arguments& arguments) {
-    const auto command = parse(arguments);
+    const auto command = parse_record(arguments);
     if (!command) return 0;
     EndSignals signals;
     std::optional<ChildCommand> child;

@@ -30,7 +30,7 @@ struct RunOptions {
     std::vector<std::string> command;
 };
 
-std::optional<RunOptions> parse(Arguments& arguments) {
+std::optional<RunOptions> parse_run(Arguments& arguments) {
     RunOptions options;
     options.report = {.tasks = 10, .stacks = 10};
     std::string delay;
@@ -214,7 +214,7 @@ void keep_tree(Snapshot& snapshot, const TreeMembers& tree, const Task& before) 
 }
 
 int run_command_verb(Arguments& arguments) {
-    const auto options = parse(arguments);
+    const auto options = parse_run(arguments);
     if (!options) return 0;
     EndSignals signals;
     ChildCommand child(options->command, signals);

@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 using Json = nlohmann::json;
 
-struct Run : FakeWorld {
+struct BatchRun : FakeWorld {
     /// What it prints; the reader goes after `writes` writes.
     std::string go(const Options& options, int writes = 1000) {
         std::string printed;
@@ -42,13 +42,13 @@ Options json(std::uint64_t refreshes) {
 }  // namespace
 
 TEST_CASE("the batch text looks as recorded") {
-    Run run;
+    BatchRun run;
     check_golden("batch.txt", run.go(batch(2)));
     CHECK(run.clock.slept == std::vector{2000ms});
 }
 
 TEST_CASE("the JSON document looks as recorded") {
-    Run run;
+    BatchRun run;
     Options options = json(1);
     options.pids = {1200, 1500};
     const std::string line = run.go(options);
@@ -59,7 +59,7 @@ TEST_CASE("the JSON document looks as recorded") {
 }
 
 TEST_CASE("every key of the promise is there, with its type") {
-    Run run;
+    BatchRun run;
     const Json document = Json::parse(run.go(json(1)));
     CHECK(document.at("version") == 1);
     CHECK(document.at("hook") == "tracepoint");
@@ -107,7 +107,7 @@ TEST_CASE("an inlined function is a frame of its own, before the one it is in") 
     frame.line = 9;
     frame.inlined = {{"inner()", "b.h", 3}};
     OneStack stacks(frame);
-    Run run;
+    BatchRun run;
     Options options = json(1);
     options.pids = {2001};
     std::string printed;
@@ -133,7 +133,7 @@ TEST_CASE("an inlined function is a frame of its own, before the one it is in") 
 }
 
 TEST_CASE("wakers stand with what they ended, the most first, where the module accounts them") {
-    Run run;
+    BatchRun run;
     FakeSource source([](std::uint64_t) {
         SnapshotBuilder builder;
         builder.header.limit[LT_LIMIT_WAKERS] = 100;
@@ -172,7 +172,7 @@ TEST_CASE("wakers stand with what they ended, the most first, where the module a
 }
 
 TEST_CASE("names that are not UTF-8 leave the JSON valid") {
-    Run run;
+    BatchRun run;
     const Json document = Json::parse(run.go(json(1)));
     bool found = false;
     for (const Json& task : document.at("tasks"))
@@ -184,7 +184,7 @@ TEST_CASE("names that are not UTF-8 leave the JSON valid") {
 }
 
 TEST_CASE("each refresh is a document of its own, with deltas of its interval") {
-    Run run;
+    BatchRun run;
     const std::string lines = run.go(json(3));
     CHECK(std::ranges::count(lines, '\n') == 3);
     const Json last = Json::parse(lines.substr(lines.rfind('\n', lines.size() - 2) + 1));
@@ -210,7 +210,7 @@ TEST_CASE("loss counters are summed by what was lost, and named") {
         builder.header.lost[LT_LOST_trace_user] = 60;
         return builder.snapshot();
     });
-    Run run;
+    BatchRun run;
     std::string printed;
     run_batch(json(1), run.with(source), Charset::Utf8, [&](std::string_view text) {
         printed = text;
@@ -226,7 +226,7 @@ TEST_CASE("loss counters are summed by what was lost, and named") {
 }
 
 TEST_CASE("what is learned stands in every refresh, why not in the first") {
-    Run run;
+    BatchRun run;
     run.learning.now = {LearningState::Kind::Runs, "", 3, 44, 0};
     const std::string line = "learning 0.0%); 44 rows from 3 misses\n";
     std::string text = run.go(batch(2));
@@ -246,7 +246,7 @@ TEST_CASE("what is learned stands in every refresh, why not in the first") {
 }
 
 TEST_CASE("a reader that goes away ends it") {
-    Run run;
+    BatchRun run;
     Options options = batch(1);
     options.refreshes.reset();
     run.go(options, 3);
@@ -254,7 +254,7 @@ TEST_CASE("a reader that goes away ends it") {
 }
 
 TEST_CASE("a source that ends ends it") {
-    Run run;
+    BatchRun run;
     run.source.most = 2;
     Options options = json(100);
     run.go(options);
@@ -262,7 +262,7 @@ TEST_CASE("a source that ends ends it") {
 }
 
 TEST_CASE("what the module can sort and cut, it is asked to") {
-    Run run;
+    BatchRun run;
     Options options = batch(1);
     SECTION("text holds the first thousand") {
         run.go(options);

@@ -19,8 +19,8 @@ Event press(KeyCode code) {
 }
 const Event kTimeout{Kind::Timeout, {}};
 
-struct Run : FakeWorld {
-    explicit Run(std::deque<Event> script) : terminal(clock, std::move(script)) {}
+struct LiveRun : FakeWorld {
+    explicit LiveRun(std::deque<Event> script) : terminal(clock, std::move(script)) {}
 
     void go(const Options& options = {}) { run_live(options, world(), terminal); }
 
@@ -30,7 +30,7 @@ struct Run : FakeWorld {
 }  // namespace
 
 TEST_CASE("the live screen refreshes when it is time, and not before") {
-    Run run({press(U'j'), press(U'j'), kTimeout, kTimeout});
+    LiveRun run({press(U'j'), press(U'j'), kTimeout, kTimeout});
     run.go();
     CHECK(run.source.taken == 3);
     CHECK(run.clock.slept == std::vector{2000ms, 2000ms});
@@ -40,14 +40,14 @@ TEST_CASE("the live screen refreshes when it is time, and not before") {
 }
 
 TEST_CASE("q ends it without another refresh") {
-    Run run({press(U'q'), kTimeout});
+    LiveRun run({press(U'q'), kTimeout});
     run.go();
     CHECK(run.source.taken == 1);
     CHECK(run.terminal.screens.size() == 1);
 }
 
 TEST_CASE("a paused screen waits for keys only") {
-    Run run({press(U'Z'), kTimeout, press(U'j'), press(U'Z')});
+    LiveRun run({press(U'Z'), kTimeout, press(U'j'), press(U'Z')});
     run.go();
     CHECK(!run.terminal.deadlines.at(1));
     CHECK(!run.terminal.deadlines.at(2));
@@ -56,7 +56,7 @@ TEST_CASE("a paused screen waits for keys only") {
 }
 
 TEST_CASE("opening the pane asks for one task's stacks at once, then with each refresh") {
-    Run run({press(U'N'), press(KeyCode::End), press(KeyCode::Enter), kTimeout});
+    LiveRun run({press(U'N'), press(KeyCode::End), press(KeyCode::Enter), kTimeout});
     run.go();
     // N refreshes too: its order is another one for the module.
     REQUIRE(run.source.queries.size() == 5);
@@ -70,8 +70,8 @@ TEST_CASE("opening the pane asks for one task's stacks at once, then with each r
 
 TEST_CASE("an incomplete stack of a task that sleeps is shown as it is now") {
     // 1200, its ongoing sleep in a trace walked by frame pointer.
-    Run run({press(U'N'), press(KeyCode::Home), press(U'j'), press(U'j'), press(U'j'), press(U'j'),
-             press(KeyCode::Enter), kTimeout});
+    LiveRun run({press(U'N'), press(KeyCode::Home), press(U'j'), press(U'j'), press(U'j'),
+                 press(U'j'), press(KeyCode::Enter), kTimeout});
     run.stacks.live_pid = 1200;
     run.stacks.live.emplace();
     run.terminal.window = {100, 40};
@@ -106,14 +106,14 @@ TEST_CASE("an incomplete stack of a task that sleeps is shown as it is now") {
 
 TEST_CASE("a task that is awake, or whose stacks are whole, is not looked at") {
     // The record of exited threads; 12 and 45 sleep in the kernel; 877 is awake.
-    Run run({press(U'N'), press(KeyCode::Home), press(KeyCode::Enter), press(U'j'), press(U'j'),
-             press(U'j')});
+    LiveRun run({press(U'N'), press(KeyCode::Home), press(KeyCode::Enter), press(U'j'), press(U'j'),
+                 press(U'j')});
     run.go();
     CHECK(run.stacks.live_wanted.empty());
 }
 
 TEST_CASE("a reset that is refused says why") {
-    Run run({press(U'r'), press(U'y')});
+    LiveRun run({press(U'r'), press(U'y')});
     run.source.may_reset = false;
     run.go();
     CHECK_THAT(run.terminal.screens.back(),
@@ -121,21 +121,21 @@ TEST_CASE("a reset that is refused says why") {
 }
 
 TEST_CASE("a reset that is done says so") {
-    Run run({press(U'r'), press(U'y')});
+    LiveRun run({press(U'r'), press(U'y')});
     run.go();
     CHECK(run.source.resets == 1);
     CHECK_THAT(run.terminal.screens.back(), has_text("all figures are reset"));
 }
 
 TEST_CASE("a resize and Ctrl-L draw everything anew") {
-    Run run({{Kind::Resize, {}}, press(U'\x0c')});
+    LiveRun run({{Kind::Resize, {}}, press(U'\x0c')});
     run.go();
     CHECK(run.terminal.redraws == 2);
     CHECK(run.source.taken == 2);
 }
 
 TEST_CASE("options set the stage") {
-    Run run({});
+    LiveRun run({});
     Options options;
     options.sort = Column::Max;
     options.hide_kernel_threads = true;
@@ -150,7 +150,7 @@ TEST_CASE("options set the stage") {
 }
 
 TEST_CASE("the header shows what lattop costs and what was learned") {
-    Run run({kTimeout});
+    LiveRun run({kTimeout});
     run.learning.now = {LearningState::Kind::Runs, "", 17, 1234, 20'000'000};
     run.clock.cpu_used_ns = 30'000'000;
     run.go();
@@ -160,7 +160,7 @@ TEST_CASE("the header shows what lattop costs and what was learned") {
 }
 
 TEST_CASE("the header says once why nothing is learned, and goes on") {
-    Run run({kTimeout});
+    LiveRun run({kTimeout});
     run.learning.now = {LearningState::Kind::Refused, "only root may", 0, 0, 0};
     run.go();
     CHECK_THAT(run.terminal.screens.at(1),
@@ -169,7 +169,7 @@ TEST_CASE("the header says once why nothing is learned, and goes on") {
 }
 
 TEST_CASE("a low terminal leaves the cost out") {
-    Run run({});
+    LiveRun run({});
     run.learning.now.kind = LearningState::Kind::Runs;
     run.terminal.window = {80, 15};
     run.go();
@@ -177,7 +177,7 @@ TEST_CASE("a low terminal leaves the cost out") {
 }
 
 TEST_CASE("the screen waits for a module that was unloaded and shows the next one") {
-    Run run({kTimeout, press(U'j'), press(KeyCode::Enter), kTimeout});
+    LiveRun run({kTimeout, press(U'j'), press(KeyCode::Enter), kTimeout});
     FakeSource reloaded([](std::uint64_t n) -> Snapshot {
         if (n == 1) throw NoModuleError("lattop's kernel module was unloaded", "load it");
         return sample_machine(10 + n).snapshot();
@@ -193,7 +193,7 @@ TEST_CASE("the screen waits for a module that was unloaded and shows the next on
 }
 
 TEST_CASE("an error of the source reaches the caller") {
-    Run run({kTimeout});
+    LiveRun run({kTimeout});
     FakeSource broken([](std::uint64_t n) -> Snapshot {
         if (n > 0) throw Error("the module has gone");
         return sample_machine(1).snapshot();

@@ -47,16 +47,19 @@ public:
         const std::lock_guard guard(lock);
         ++looks_for_module;
         gone = gone && !loaded_again;
+        introduced = false;
         return !gone;
     }
     std::vector<lt_miss> sleepers() override {
         const std::lock_guard guard(lock);
+        if (std::exchange(introduced, asleep_once)) return {};
         return asleep;
     }
     int teach(const lt_miss& miss, std::span<const lt_row> rows,
               std::span<const lt_row_range> ranges) override {
         const std::lock_guard guard(lock);
         lessons.push_back({miss, {rows.begin(), rows.end()}, {ranges.begin(), ranges.end()}});
+        if (lessons.size() == gone_behind_lesson) gone = loaded_again = true;
         if (answers.empty()) return 0;
         const int answer = answers.front();
         answers.pop_front();
@@ -76,6 +79,14 @@ public:
         misses.push_back(what);
         ::eventfd_write(ready_.get(), 1);
     }
+    /// Rows of each lesson so far.
+    std::vector<std::size_t> lesson_rows() {
+        const std::lock_guard guard(lock);
+        std::vector<std::size_t> rows;
+        for (const Lesson& lesson : lessons)
+            rows.push_back(lesson.rows.size());
+        return rows;
+    }
     std::size_t lesson_count() {
         const std::lock_guard guard(lock);
         return lessons.size();
@@ -90,6 +101,9 @@ public:
     bool fail = false;
     bool gone = false;
     bool loaded_again = false;
+    bool asleep_once = false;  // for one look after a load: a slow machine comes to the next ones
+    bool introduced = false;
+    std::size_t gone_behind_lesson = 0;  // unloaded once so many were taught, and loaded again
 
 private:
     UniqueFd ready_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
@@ -253,6 +267,7 @@ TEST_CASE("the worker resolves on its own thread and ends when asked") {
     auto made = std::make_unique<FakeDoor>();
     FakeDoor& door = *made;
     door.asleep = {miss_of(child)};
+    door.asleep_once = true;
     const ResolverWorker worker(std::move(made));
     while (door.lesson_count() < 1)
         std::this_thread::yield();
@@ -290,22 +305,40 @@ TEST_CASE("the worker teaches a module that is loaded again from the start") {
     auto made = std::make_unique<FakeDoor>();
     FakeDoor& door = *made;
     door.asleep = {miss_of(child)};
+    door.asleep_once = true;
     const ResolverWorker worker(std::move(made));
     while (door.lesson_count() < 1)
         std::this_thread::yield();
     door.unload(true);
     while (door.lesson_count() < 2)
         std::this_thread::yield();
-    const auto rows = [&](std::size_t i) { return door.lessons.at(i).rows.size(); };
-    CHECK(rows(1) == rows(0));
+    const std::vector<std::size_t> rows = door.lesson_rows();
+    CHECK(rows[1] == rows[0]);
     // What it did is published behind the lesson, and it was idle between the two loads already.
-    while (worker.state().stats.rows < rows(0) + rows(1) || !worker.state().idle)
+    while (worker.state().stats.rows < rows[0] + rows[1] || !worker.state().idle)
         std::this_thread::yield();
     const ResolverWorker::State state = worker.state();
     CHECK(state.running);
     CHECK(!state.waiting);
     CHECK(state.loads == 2);
-    CHECK(state.stats.rows == rows(0) + rows(1));
+    CHECK(state.stats.rows == rows[0] + rows[1]);
+    CHECK(door.lesson_count() == 2);
+}
+
+TEST_CASE("what the worker taught last before the module went is counted") {
+    const Child child(kProgram, kLines);
+    auto made = std::make_unique<FakeDoor>();
+    FakeDoor& door = *made;
+    door.asleep = {miss_of(child)};
+    door.asleep_once = true;
+    door.gone_behind_lesson = 1;
+    const ResolverWorker worker(std::move(made));
+    while (!worker.state().idle)
+        std::this_thread::yield();
+    const std::vector<std::size_t> rows = door.lesson_rows();
+    REQUIRE(rows.size() == 2);
+    CHECK(worker.state().loads == 2);
+    CHECK(worker.state().stats.rows == rows[0] + rows[1]);
 }
 
 TEST_CASE("the worker waits for a module that was unloaded, and ends when asked") {

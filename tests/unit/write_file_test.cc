@@ -18,11 +18,6 @@
 namespace lattop::test {
 namespace {
 
-std::string content(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
 std::ptrdiff_t files_in(const TempFolder& folder) {
     return std::distance(std::filesystem::directory_iterator(folder.path()), {});
 }
@@ -38,7 +33,7 @@ TEST_CASE("a file that is replaced is its user's alone, whatever it was before")
     struct stat info {};
     REQUIRE(::stat(path.c_str(), &info) == 0);
     CHECK((info.st_mode & 07777) == 0600);
-    CHECK(content(path) == "text");
+    CHECK(content_of(path) == "text");
     CHECK(files_in(folder) == 1);
 }
 
@@ -63,7 +58,7 @@ TEST_CASE("a file that finds no room leaves what was there") {
         const FileLimit limit(100);
         CHECK_THROWS_WITH(replace_file(path, std::string(1000, 'x'), ""), has_text("cannot write"));
     }
-    CHECK(content(path) == "before");
+    CHECK(content_of(path) == "before");
     CHECK(files_in(folder) == 1);
 }
 
@@ -76,14 +71,14 @@ TEST_CASE("an export does not replace the recording that it is made from") {
     const TempFolder folder;
     const std::string path = folder.path() + "/r";
     write_file(path, sample_recording(3));
-    const std::string before = content(path);
+    const std::string before = content_of(path);
     const std::vector<const char*> words = {"-f", "json", "-o", path.c_str(), path.c_str()};
     CHECK_THROWS_WITH(export_with(words), has_text("the file that is read"));
-    CHECK(content(path) == before);
+    CHECK(content_of(path) == before);
     const std::string other = folder.path() + "/json";
     const std::vector<const char*> well = {"-f", "json", "-o", other.c_str(), path.c_str()};
     CHECK(export_with(well) == 0);
-    CHECK(content(other).starts_with('{'));
+    CHECK(content_of(other).starts_with('{'));
 }
 
 }  // namespace lattop::test

@@ -8,12 +8,9 @@
 namespace lattop::test {
 namespace {
 
-constexpr std::uint64_t kMs = 1'000'000;
-constexpr std::uint64_t kSecond = 1'000 * kMs;
-
 /// For ten seconds a writer waits for a pipe, 90 times 100 ms, until a reader
 /// has read; which sleeps before it does, and is woken by the timer.
-struct Pipe {
+struct PipeWorld {
     std::uint64_t last_nap_ns = 0;  ///< of all the writer's waits together
     std::uint64_t naps_ns = 0;      ///< all that the reader slept
 
@@ -66,7 +63,7 @@ struct Pipe {
 }  // namespace
 
 TEST_CASE("a chain leads to what the waker's last sleep was, and says how much that took") {
-    const std::string text = Pipe{.last_nap_ns = 4 * kSecond, .naps_ns = 4 * kSecond}.text();
+    const std::string text = PipeWorld{.last_nap_ns = 4 * kSecond, .naps_ns = 4 * kSecond}.text();
     CHECK(
         text.starts_with("1  writer 10 blocked 9.00s, 90.0% of the time, in 90 sleeps, max "
                          "100ms: pipe write\n"));
@@ -78,12 +75,12 @@ TEST_CASE("a chain leads to what the waker's last sleep was, and says how much t
 }
 
 TEST_CASE("a waker that naps again and again is followed, though its last nap was short") {
-    const std::string text = Pipe{.last_nap_ns = kSecond / 10, .naps_ns = 8 * kSecond}.text();
+    const std::string text = PipeWorld{.last_nap_ns = kSecond / 10, .naps_ns = 8 * kSecond}.text();
     CHECK(text.find("\n2  reader 20 blocked 8.00s, 80.0% of the time") != std::string::npos);
 }
 
 TEST_CASE("a chain ends at a waker that sleeps little, and does not say that it never slept") {
-    const std::string text = Pipe{.last_nap_ns = kSecond / 10, .naps_ns = kSecond}.text();
+    const std::string text = PipeWorld{.last_nap_ns = kSecond / 10, .naps_ns = kSecond}.text();
     CHECK(text.find("\n2  ") == std::string::npos);
     CHECK(
         text.ends_with("It ends at reader 20, whose last sleep before was short: it ran, waited "

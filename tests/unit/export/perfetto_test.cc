@@ -13,8 +13,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::uint64_t kSecond = 1'000'000'000;
-
 /// One task that sleeps, seen at `now`: its `number`th sleep began at `began`.
 Snapshot sleeper(std::uint64_t now, std::uint64_t number, std::uint64_t began,
                  const std::string& name = "sleeper") {

@@ -16,8 +16,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::uint64_t kSecond = 1'000'000'000;
-
 /// Names that each format has a weakness for.
 const std::vector<std::string> kHostile = {
     "a;b;c",

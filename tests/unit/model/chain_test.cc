@@ -9,8 +9,6 @@
 namespace lattop::test {
 namespace {
 
-constexpr std::uint64_t kSecond = 1'000'000'000;
-
 /// Two threads want a lock that a third holds while the disk writes; a timer
 /// wakes a fourth, which works for nobody.
 struct Server {

@@ -10,8 +10,6 @@
 namespace lattop::test {
 namespace {
 
-constexpr std::uint64_t kMs = 1'000'000;
-
 struct Tables {
     TableContext context() { return {model, stacks, users, reasons, cgroups}; }
     std::vector<Row> rows(View view) {

@@ -7,8 +7,6 @@
 namespace lattop::test {
 namespace {
 
-constexpr std::uint64_t kSecond = 1'000'000'000;
-
 /// A snapshot at `time` seconds of the tasks given.
 Snapshot at(std::uint64_t time, const std::vector<TaskSpec>& tasks, std::uint32_t matched = 0) {
     SnapshotBuilder builder;

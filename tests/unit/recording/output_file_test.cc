@@ -19,11 +19,6 @@ namespace {
 
 using recording::OutputFile;
 
-std::string content(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
 }  // namespace
 
 TEST_CASE("a recording is its user's alone, whatever the umask") {
@@ -53,7 +48,7 @@ TEST_CASE("what is no recording is not written over") {
     CHECK_THROWS_WITH(OutputFile(fifo), has_text("not a regular file"));
     CHECK_THROWS_AS(OutputFile(folder.path()), Error);
     CHECK_THROWS_WITH(OutputFile(folder.path() + "/no/such"), has_text("No such file"));
-    CHECK(content(path) == "precious data");
+    CHECK(content_of(path) == "precious data");
 }
 
 TEST_CASE("root does not record to what another user left there") {
@@ -101,7 +96,7 @@ TEST_CASE("a file that may not grow keeps what was written before, whole") {
         const FileLimit limit(bytes.size() + 100);
         CHECK_THROWS_WITH(file.append(bytes), has_text("cannot write"));
     }
-    CHECK(content(path).size() == bytes.size());
+    CHECK(content_of(path).size() == bytes.size());
     CHECK(recording::open_recording(path).size() == 2);
 }
 

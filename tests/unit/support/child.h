@@ -54,4 +54,7 @@ private:
     std::string path_;
 };
 
+/// All bytes of a file; "" where there is none.
+std::string content_of(const std::string& path);
+
 }  // namespace lattop::test

@@ -7,9 +7,7 @@ namespace lattop::test {
 namespace {
 
 constexpr std::uint64_t kUs = 1'000;
-constexpr std::uint64_t kMs = 1'000'000;
-constexpr std::uint64_t kSecond = 1'000'000'000;
-constexpr std::uint64_t kSince = 100 * kSecond;
+constexpr std::uint64_t kSampleSince = 100 * kSecond;
 
 enum TraceId : std::uint64_t { kLock = 11, kRead = 12, kEpoll = 13, kSleep = 14, kIdle = 15 };
 
@@ -169,8 +167,8 @@ UserFramePtr frame(const char* symbol, std::uint64_t offset, const char* module,
 
 SnapshotBuilder sample_machine(std::uint64_t seconds) {
     SnapshotBuilder builder;
-    builder.header.since_ns = kSince;
-    builder.header.time_ns = kSince + seconds * kSecond;
+    builder.header.since_ns = kSampleSince;
+    builder.header.time_ns = kSampleSince + seconds * kSecond;
     const Traces traces = add_traces(builder);
     add_database(builder, traces, seconds);
     add_others(builder, traces, seconds);

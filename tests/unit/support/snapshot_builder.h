@@ -14,6 +14,10 @@
 
 namespace lattop::test {
 
+/// In ns.
+inline constexpr std::uint64_t kMs = 1'000'000;
+inline constexpr std::uint64_t kSecond = 1'000 * kMs;
+
 struct WakerSpec {
     std::uint32_t trace = LT_TRACE_OTHER;  ///< as add_trace() numbered it
     std::uint32_t kind = LT_WAKER_TASK;

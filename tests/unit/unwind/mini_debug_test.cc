@@ -18,8 +18,8 @@
 namespace lattop::test {
 namespace {
 
-constexpr int kLines = 7;
-const std::string kProgram = std::string(LATTOP_TEST_PROGRAMS) + "/symbols_mini";
+constexpr int kMiniLines = 7;
+const std::string kMiniProgram = std::string(LATTOP_TEST_PROGRAMS) + "/symbols_mini";
 
 std::vector<char> bytes_of(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
@@ -48,7 +48,7 @@ std::vector<char> mini_of(std::vector<char> file) {
 }  // namespace
 
 TEST_CASE("a stripped program's functions are named from its .gnu_debugdata") {
-    const Child child(kProgram, kLines);
+    const Child child(kMiniProgram, kMiniLines);
     Symbolizer symbolizer({.folder = "/nowhere"});
     const std::array<std::uint64_t, 2> addresses = {child.address("take"),
                                                     child.address("libc") + 1};
@@ -61,7 +61,7 @@ TEST_CASE("a stripped program's functions are named from its .gnu_debugdata") {
 }
 
 TEST_CASE("a .gnu_debugdata that is damaged or cut costs its names, no more") {
-    const std::vector<char> whole = bytes_of(kProgram);
+    const std::vector<char> whole = bytes_of(kMiniProgram);
     const std::size_t start = start_of_xz(whole);
     REQUIRE(start != std::string_view::npos);
     CHECK(!mini_of(whole).empty());
@@ -80,7 +80,7 @@ TEST_CASE("a small .gnu_debugdata that uncompresses to far too much is left alon
     REQUIRE(lzma_easy_buffer_encode(0, LZMA_CHECK_CRC32, nullptr, zeros.data(), zeros.size(),
                                     packed.data(), &packed_bytes, packed.size()) == LZMA_OK);
     // In place of the program's own, to the file's end; the section is made as long.
-    std::vector<char> bytes = bytes_of(kProgram);
+    std::vector<char> bytes = bytes_of(kMiniProgram);
     const std::size_t start = bytes.size();
     bytes.insert(bytes.end(), packed.begin(),
                  packed.begin() + static_cast<std::ptrdiff_t>(packed_bytes));

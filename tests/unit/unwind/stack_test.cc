@@ -20,9 +20,9 @@
 namespace lattop::test {
 namespace {
 
-constexpr int kLines = 15;
+constexpr int kStackLines = 15;
 constexpr std::size_t kFileBytes = std::size_t{64} << 20;
-const std::string kPrograms = LATTOP_TEST_PROGRAMS;
+const std::string kStackPrograms = LATTOP_TEST_PROGRAMS;
 
 using Names = std::vector<std::string>;
 
@@ -99,7 +99,7 @@ TEST_CASE("every frame of a known chain is found, in every build") {
     const std::string way = GENERATE("call", "alloca", "vla", "aligned", "signal", "altstack",
                                      "interrupt", "deep", "thread", "direct");
     INFO(build << " " << way);
-    const Child child(kPrograms + "/stack_" + build, kLines, way);
+    const Child child(kStackPrograms + "/stack_" + build, kStackLines, way);
     const auto thread = StoppedThread::stop(wait_for_reader(child.task().pid));
     REQUIRE(thread);
     CodeFiles files(kFileBytes);
@@ -143,7 +143,7 @@ TEST_CASE("chains through other modules and in C++ are found") {
     if (with.way == "constructor") chain.insert(chain.end(), {"construct", "open_plugin"});
     chain.insert(chain.end(), {"inner", "outer", "main"});
 
-    const Child child(kPrograms + "/" + with.program, 0, with.way);
+    const Child child(kStackPrograms + "/" + with.program, 0, with.way);
     const auto thread = StoppedThread::stop(wait_for_reader(child.task().pid));
     REQUIRE(thread);
     CodeFiles files(kFileBytes);
@@ -158,7 +158,7 @@ TEST_CASE("chains through other modules and in C++ are found") {
 }
 
 TEST_CASE("a blocked thread's stack is read without stopping it") {
-    const Child child(kPrograms + "/stack_O2", kLines);
+    const Child child(kStackPrograms + "/stack_O2", kStackLines);
     const auto tid = static_cast<std::uint32_t>(wait_for_reader(child.task().pid));
     CodeFiles files(kFileBytes);
     auto code = ProcessCode::open("/proc", child.task().pid, child.task().start_ns, files);
@@ -172,7 +172,7 @@ TEST_CASE("a blocked thread's stack is read without stopping it") {
 }
 
 TEST_CASE("a caller that is found by bp is found where the module tells bp") {
-    const Child child(kPrograms + "/stack_O2", kLines, "alloca");
+    const Child child(kStackPrograms + "/stack_O2", kStackLines, "alloca");
     const auto tid = static_cast<std::uint32_t>(wait_for_reader(child.task().pid));
     lt_regs regs{};
     {
@@ -203,8 +203,8 @@ TEST_CASE("a caller that is found by bp is found where the module tells bp") {
 TEST_CASE("rows are known for a program that was deleted while it runs") {
     const TempFolder folder;
     const std::string path = folder.path() + "/program";
-    std::filesystem::copy_file(kPrograms + "/stack_O2", path);
-    const Child child(path, kLines);
+    std::filesystem::copy_file(kStackPrograms + "/stack_O2", path);
+    const Child child(path, kStackLines);
     const auto thread = StoppedThread::stop(wait_for_reader(child.task().pid));
     std::filesystem::remove(path);
     std::ofstream(path) << "something else";
@@ -215,7 +215,7 @@ TEST_CASE("rows are known for a program that was deleted while it runs") {
 }
 
 TEST_CASE("a wild frame ends a walk") {
-    const Child child(kPrograms + "/stack_O2", kLines);
+    const Child child(kStackPrograms + "/stack_O2", kStackLines);
     const auto thread = StoppedThread::stop(wait_for_reader(child.task().pid));
     CodeFiles files(kFileBytes);
     auto code = ProcessCode::open("/proc", child.task().pid, child.task().start_ns, files);

@@ -17,8 +17,8 @@
 namespace lattop::test {
 namespace {
 
-constexpr int kLines = 7;
-const std::string kPrograms = LATTOP_TEST_PROGRAMS;
+constexpr int kSymbolLines = 7;
+const std::string kSymbolPrograms = LATTOP_TEST_PROGRAMS;
 
 UserFrame frame_of(Symbolizer& symbolizer, const Child& child, std::uint64_t address) {
     const std::array<std::uint64_t, 1> addresses = {address};
@@ -51,7 +51,7 @@ TEST_CASE("functions are named in every kind of program") {
         {"symbols_stripped", "", false},
     }));
     INFO(program);
-    const Child child(kPrograms + "/" + program, kLines);
+    const Child child(kSymbolPrograms + "/" + program, kSymbolLines);
     Symbolizer symbolizer;
 
     const UserFrame plain = frame_of(symbolizer, child, child.address("plain") + 1);
@@ -71,7 +71,7 @@ TEST_CASE("functions are named in every kind of program") {
 }
 
 TEST_CASE("the vdso's functions have names") {
-    const Child child(kPrograms + "/symbols_pie", kLines);
+    const Child child(kSymbolPrograms + "/symbols_pie", kSymbolLines);
     Symbolizer symbolizer;
     // Somewhere in its code is a function of a name that all have.
     bool found = false;
@@ -86,7 +86,7 @@ TEST_CASE("the vdso's functions have names") {
 }
 
 TEST_CASE("a return address is named by the byte before it") {
-    const Child child(kPrograms + "/symbols_pie", kLines);
+    const Child child(kSymbolPrograms + "/symbols_pie", kSymbolLines);
     Symbolizer symbolizer;
     const std::uint64_t start = child.address("plain");
     const std::array<std::uint64_t, 2> addresses = {start, start};
@@ -97,7 +97,7 @@ TEST_CASE("a return address is named by the byte before it") {
 }
 
 TEST_CASE("the program's own innermost frame is known") {
-    const Child child(kPrograms + "/symbols_pie", kLines);
+    const Child child(kSymbolPrograms + "/symbols_pie", kSymbolLines);
     Symbolizer symbolizer;
     const std::array<std::uint64_t, 3> addresses = {
         child.address("libc"), child.address("plain") + 1, child.address("take") + 1};
@@ -107,8 +107,8 @@ TEST_CASE("the program's own innermost frame is known") {
 TEST_CASE("a program that was replaced or deleted is named by what it still runs") {
     const TempFolder folder;
     const std::string path = folder.path() + "/program";
-    std::filesystem::copy_file(kPrograms + "/symbols_pie", path);
-    const Child child(path, kLines);
+    std::filesystem::copy_file(kSymbolPrograms + "/symbols_pie", path);
+    const Child child(path, kSymbolLines);
     SECTION("replaced") {
         std::filesystem::remove(path);
         std::ofstream(path) << "not ELF at all";
@@ -123,7 +123,7 @@ TEST_CASE("a program that was replaced or deleted is named by what it still runs
 }
 
 TEST_CASE("a task that has ended, or whose pid was used again, gives nothing") {
-    Child child(kPrograms + "/symbols_pie", kLines);
+    Child child(kSymbolPrograms + "/symbols_pie", kSymbolLines);
     Symbolizer symbolizer;
     const std::array<std::uint64_t, 1> addresses = {child.address("plain")};
     TaskRef other = child.task();
@@ -134,7 +134,7 @@ TEST_CASE("a task that has ended, or whose pid was used again, gives nothing") {
 }
 
 TEST_CASE("an address outside all mappings stays bare and may be asked again") {
-    const Child child(kPrograms + "/symbols_pie", kLines);
+    const Child child(kSymbolPrograms + "/symbols_pie", kSymbolLines);
     Symbolizer symbolizer;
     const std::array<std::uint64_t, 2> addresses = {child.address("plain"), 0x10};
     const Naming naming = symbolizer.name(child.task(), addresses, 1);
@@ -145,7 +145,7 @@ TEST_CASE("an address outside all mappings stays bare and may be asked again") {
 }
 
 TEST_CASE("functions inlined at a place come before the one they are in") {
-    const Child child(kPrograms + "/symbols_pie", kLines);
+    const Child child(kSymbolPrograms + "/symbols_pie", kSymbolLines);
     Symbolizer symbolizer;
     const UserFrame frame = frame_of(symbolizer, child, child.address("merged"));
     CHECK(frame.symbol == "known::merging(int)");
@@ -163,8 +163,8 @@ TEST_CASE("an installed debug file names what the program does not") {
     const TempFolder folder;
     const std::string program = GENERATE(std::string("symbols_by_id"), "symbols_by_link");
     const std::string path = folder.path() + "/" + program;
-    const std::string debug = kPrograms + "/" + program + ".debug";
-    std::filesystem::copy_file(kPrograms + "/" + program, path);
+    const std::string debug = kSymbolPrograms + "/" + program + ".debug";
+    std::filesystem::copy_file(kSymbolPrograms + "/" + program, path);
     const std::string beside = folder.path() + "/.debug/" + program + ".debug";
     std::filesystem::create_directory(folder.path() + "/.debug");
     bool found = true;
@@ -191,9 +191,9 @@ TEST_CASE("an installed debug file names what the program does not") {
         found = false;
         const bool by_id = program == "symbols_by_id";
         std::filesystem::copy_file(
-            kPrograms + (by_id ? "/symbols_by_link.debug" : "/symbols_by_id.debug"), beside);
+            kSymbolPrograms + (by_id ? "/symbols_by_link.debug" : "/symbols_by_id.debug"), beside);
     }
-    const Child child(path, kLines);
+    const Child child(path, kSymbolLines);
     Symbolizer symbolizer({.folder = folder.path() + "/all"});
     const UserFrame frame = frame_of(symbolizer, child, child.address("take"));
     CHECK(frame.symbol == (found ? "known::Pool::take(int)" : ""));
@@ -204,14 +204,14 @@ TEST_CASE("an installed debug file names what the program does not") {
 TEST_CASE("a debug file that has to be fetched names stacks when it is here") {
     const TempFolder folder;
     const std::string path = folder.path() + "/symbols_by_id";
-    std::filesystem::copy_file(kPrograms + "/symbols_by_id", path);
-    const Child child(path, kLines);
+    std::filesystem::copy_file(kSymbolPrograms + "/symbols_by_id", path);
+    const Child child(path, kSymbolLines);
     std::promise<void> go_on;
     const auto wait = go_on.get_future().share();
     const auto fetch =
         std::make_shared<DebugFetch>([wait](const std::string& id, const FetchProgress&) {
             wait.wait();
-            const std::string own = kPrograms + "/symbols_by_id";
+            const std::string own = kSymbolPrograms + "/symbols_by_id";
             return id != build_id_of(own) ? UniqueFd()
                                           : UniqueFd(::open((own + ".debug").c_str(), O_RDONLY));
         });
@@ -233,7 +233,7 @@ TEST_CASE("a debug file that has to be fetched names stacks when it is here") {
 }
 
 TEST_CASE("code that a JIT made is named by the map it left") {
-    const Child child(kPrograms + "/symbols_pie", kLines);
+    const Child child(kSymbolPrograms + "/symbols_pie", kSymbolLines);
     const std::string map = "/tmp/perf-" + std::to_string(child.task().pid) + ".map";
     const std::uint64_t jit = child.address("jit");
     Symbolizer symbolizer;
@@ -249,7 +249,7 @@ TEST_CASE("code that a JIT made is named by the map it left") {
 }
 
 TEST_CASE("a link where a JIT's map would be is not followed") {
-    const Child child(kPrograms + "/symbols_pie", kLines);
+    const Child child(kSymbolPrograms + "/symbols_pie", kSymbolLines);
     const std::string map = "/tmp/perf-" + std::to_string(child.task().pid) + ".map";
     const std::string target = map + ".target";
     const std::uint64_t jit = child.address("jit");
@@ -265,8 +265,8 @@ TEST_CASE("a link where a JIT's map would be is not followed") {
 }
 
 TEST_CASE("frames of one file are shared by the processes that map it") {
-    const Child first(kPrograms + "/symbols_pie", kLines);
-    const Child second(kPrograms + "/symbols_pie", kLines);
+    const Child first(kSymbolPrograms + "/symbols_pie", kSymbolLines);
+    const Child second(kSymbolPrograms + "/symbols_pie", kSymbolLines);
     Symbolizer symbolizer;
     const std::array<std::uint64_t, 1> in_first = {first.address("plain")};
     const std::array<std::uint64_t, 1> in_second = {second.address("plain")};
@@ -276,8 +276,8 @@ TEST_CASE("frames of one file are shared by the processes that map it") {
 }
 
 TEST_CASE("caches smaller than what is asked for still give every name") {
-    const Child first(kPrograms + "/symbols_pie", kLines);
-    const Child second(kPrograms + "/symbols_no_pie", kLines);
+    const Child first(kSymbolPrograms + "/symbols_pie", kSymbolLines);
+    const Child second(kSymbolPrograms + "/symbols_no_pie", kSymbolLines);
     Symbolizer symbolizer({}, "/proc", {.image_bytes = 1, .processes = 1, .perf_map_bytes = 1});
     for (int i = 0; i < 3; ++i)
         for (const Child* child : {&first, &second}) {
@@ -287,7 +287,7 @@ TEST_CASE("caches smaller than what is asked for still give every name") {
 }
 
 TEST_CASE("files that are not ELF, or cut anywhere, give frames without names") {
-    std::ifstream whole_file(kPrograms + "/symbols_no_pie", std::ios::binary);
+    std::ifstream whole_file(kSymbolPrograms + "/symbols_no_pie", std::ios::binary);
     const std::string whole((std::istreambuf_iterator<char>(whole_file)), {});
     const TempFolder folder;
     const std::string path = folder.path() + "/cut";
@@ -306,7 +306,7 @@ TEST_CASE("files that are not ELF, or cut anywhere, give frames without names") 
 }
 
 TEST_CASE("damaged ELF files never do harm") {
-    std::ifstream whole_file(kPrograms + "/symbols_stripped", std::ios::binary);
+    std::ifstream whole_file(kSymbolPrograms + "/symbols_stripped", std::ios::binary);
     const std::string whole((std::istreambuf_iterator<char>(whole_file)), {});
     for (std::size_t at = 0; at < whole.size(); at += at < 1024 ? 3 : 401) {
         std::vector<char> bytes(whole.begin(), whole.end());

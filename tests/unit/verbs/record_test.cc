@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 using recording::Reader;
 
-struct Run : FakeWorld {
+struct RecordRun : FakeWorld {
     /// Asked to end after as many waits.
     Reader go(const RecordPlan& plan, int waits = 1000) {
         std::vector<std::byte> bytes;
@@ -35,7 +35,7 @@ struct Run : FakeWorld {
 }  // namespace
 
 TEST_CASE("recording goes on until it is asked to end, with a snapshot at the end") {
-    Run run;
+    RecordRun run;
     const Reader reader = run.go({}, 3);
     CHECK(reader.size() == 4);
     CHECK(reader.damage().empty());
@@ -43,13 +43,13 @@ TEST_CASE("recording goes on until it is asked to end, with a snapshot at the en
 }
 
 TEST_CASE("what begins when the first snapshot was written is in the second one, however brief") {
-    Run run;
+    RecordRun run;
     run.go({}, 1);
     CHECK(run.progress == std::vector<std::pair<std::uint64_t, std::uint64_t>>{{1, 1}, {2, 2}});
 }
 
 TEST_CASE("a duration ends it, also between two snapshots") {
-    Run run;
+    RecordRun run;
     RecordPlan plan;
     plan.duration = 2500ms;
     CHECK(run.go(plan).size() == 4);
@@ -57,7 +57,7 @@ TEST_CASE("a duration ends it, also between two snapshots") {
 }
 
 TEST_CASE("the tasks asked for are recorded, with all their traces") {
-    Run run;
+    RecordRun run;
     RecordPlan plan;
     plan.selection.pids = {1200};
     Reader reader = run.go(plan, 1);

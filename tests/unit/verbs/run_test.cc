@@ -17,8 +17,6 @@
 namespace lattop::test {
 namespace {
 
-constexpr std::uint64_t kSecond = 1'000'000'000;
-
 template <typename... Numbers>
 void put(std::vector<std::byte>& to, Numbers... numbers) {
     const auto one = [&to](auto number) {

@@ -26,9 +26,6 @@ int64_t tick_clock_ns() {
 // 20 ms).
 constexpr int64_t interrupt_ns = 5'000'000;
 
-// A process is born when it is copied, but made runnable somewhat later
-constexpr int64_t birth_slack_ns = 20'000'000;
-
 int release_number() {
     utsname name{};
     int major = 0, minor = 0;

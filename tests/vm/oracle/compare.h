@@ -21,6 +21,9 @@
 
 namespace oracle {
 
+// A process is born when it is copied, but made runnable somewhat later
+inline constexpr int64_t birth_slack_ns = 20'000'000;
+
 /// What lattop says of a task; all 0 when it has no record as it never slept.
 struct LattopFigures {
     uint64_t sleeps = 0;

@@ -113,7 +113,7 @@ private:
     std::vector<std::byte> bytes_ = std::vector<std::byte>(1 << 20);
 };
 
-struct Kind {
+struct Race {
     void (*targets)(uint64_t, const std::string&);
     uint32_t uid;     ///< whose tasks the reader asks for: fewer to look at are more looks
     bool names_tell;  ///< a record under the secret name is a leak
@@ -138,7 +138,7 @@ void inspect_entry(const FastReader& snapshot, const lt_task_rec& task, const lt
     }
 }
 
-void inspect(const FastReader& snapshot, const Kind& kind) {
+void inspect(const FastReader& snapshot, const Race& kind) {
     for (uint32_t i = 0; i < snapshot.tasks(); ++i) {
         const auto& task = snapshot.record<lt_task_rec>(LT_SEC_TASKS, i);
         if (kind.names_tell && name_of(task) == secret)
@@ -153,7 +153,7 @@ void inspect(const FastReader& snapshot, const Kind& kind) {
 }
 
 /// As user a, until told to stop.
-void read_all_the_time(const Kind& kind) {
+void read_all_the_time(const Race& kind) {
     FastReader reader(kind.uid);
     shared().ready = true;
     while (!shared().stop) {
@@ -194,7 +194,7 @@ void end(pid_t pid, const char* what) {
     if (status != 0) throw std::runtime_error(fmt::format("{} ended with {:#x}", what, status));
 }
 
-void become_a() {
+void become_mortal_a() {
     become_user(user_a, user_a);
     set_dumpable(true);
     prctl(PR_SET_PDEATHSIG, SIGKILL);  // with other credentials it is forgotten
@@ -217,7 +217,7 @@ bool goes_on(uint64_t attempts) {
 }
 
 void change_credentials(uint64_t attempts, const std::string&) {
-    become_a();
+    become_mortal_a();
     set_name(public_name);
     shared().target = static_cast<uint32_t>(getpid());
     for (; goes_on(attempts); ++shared().changes) {
@@ -253,7 +253,7 @@ void run(const std::vector<std::string>& words) {
 }
 
 void exec_setuid(uint64_t attempts, const std::string& folder) {
-    become_a();
+    become_mortal_a();
     for_each_life(attempts, [&] {
         run({folder + "/public-sleeper", "3", "-", folder + "/setuid/secret-sleeper", "3"});
     });
@@ -267,7 +267,7 @@ void become_public(uint64_t attempts, const std::string& folder) {
 }
 
 void exit_hidden(uint64_t attempts, const std::string&) {
-    become_a();
+    become_mortal_a();
     for_each_life(attempts, [] {
         set_name(public_name);
         nap(3);
@@ -296,7 +296,7 @@ void reuse_pid(uint64_t attempts, const std::string&) {
         if (pid < 0 && errno == EEXIST) pid = fork_as(0);
         need(pid >= 0, "clone3 with set_tid");
         if (pid == 0) {
-            if (i % 2 == 0) become_a();
+            if (i % 2 == 0) become_mortal_a();
             set_name(i % 2 == 0 ? public_name : secret);
             nap(3);
             _exit(0);
@@ -307,9 +307,9 @@ void reuse_pid(uint64_t attempts, const std::string&) {
     }
 }
 
-void race_for(Checks& checks, uint64_t attempts, const std::string& folder, const Kind& kind) {
+void race_for(Checks& checks, uint64_t attempts, const std::string& folder, const Race& kind) {
     const pid_t reader = begin([&] {
-        become_a();
+        become_mortal_a();
         read_all_the_time(kind);
     });
     while (!shared().ready && waitpid(reader, nullptr, WNOHANG) == 0)
@@ -339,7 +339,7 @@ void race_for_descriptor(Checks& checks, uint64_t attempts) {
     query.limit = 8;  // small snapshots are more of them
     need(descriptor.query(query) == 0, "query");
     const pid_t other = begin([&] {
-        become_a();
+        become_mortal_a();
         std::array<char, 4096> bytes{};
         shared().ready = true;
         while (!shared().stop) {
@@ -368,7 +368,7 @@ void race_for_descriptor(Checks& checks, uint64_t attempts) {
 }  // namespace
 
 void race(Checks& checks, const std::string& kind, uint64_t attempts, const std::string& folder) {
-    static const std::map<std::string, Kind> kinds{
+    static const std::map<std::string, Race> kinds{
         {"credentials", {change_credentials, user_a, true}},
         {"setuid-exec", {exec_setuid, user_a, true}},
         {"exit", {exit_hidden, user_a, true}},

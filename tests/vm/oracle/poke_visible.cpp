@@ -56,38 +56,38 @@ void keep_one_capability(Ids ids) {
     need(syscall(SYS_capset, &header, data.data()) == 0, "capset");
 }
 
-struct Kind {
+struct Other {
     const char* name;
     void (*become)(Ids);
 };
 
 constexpr std::array kinds{
-    Kind{"same ids", [](Ids ids) { become(ids, ids.uid), set_dumpable(); }},
-    Kind{"same ids, not dumpable", [](Ids ids) { become(ids, ids.uid); }},
-    Kind{"another group",
+    Other{"same ids", [](Ids ids) { become(ids, ids.uid), set_dumpable(); }},
+    Other{"same ids, not dumpable", [](Ids ids) { become(ids, ids.uid); }},
+    Other{"another group",
          [](Ids ids) {
              become({ids.uid, ids.gid + 1}, ids.uid), set_dumpable();
          }},
-    Kind{"another user",
+    Other{"another user",
          [](Ids ids) {
              become({ids.uid - 1, ids.gid}, ids.uid - 1), set_dumpable();
          }},
-    Kind{"root's saved uid", [](Ids ids) { become(ids, 0), set_dumpable(); }},
-    Kind{"a capability more", [](Ids ids) { keep_one_capability(ids), set_dumpable(); }},
-    Kind{"a user namespace of its own",
+    Other{"root's saved uid", [](Ids ids) { become(ids, 0), set_dumpable(); }},
+    Other{"a capability more", [](Ids ids) { keep_one_capability(ids), set_dumpable(); }},
+    Other{"a user namespace of its own",
          [](Ids ids) {
              become(ids, ids.uid);
              unshare(CLONE_NEWUSER);  // where users may not, it is one more of the same ids
              set_dumpable();
          }},
-    Kind{"root", [](Ids) {}},
+    Other{"root", [](Ids) {}},
 };
 
 /// Processes of every kind, asleep.
 class Population {
 public:
     explicit Population(Ids ids) {
-        for (const Kind& kind : kinds) {
+        for (const Other& kind : kinds) {
             std::array<int, 2> ready{};
             need(pipe(ready.data()) == 0, "pipe");
             const pid_t pid = fork();
@@ -126,13 +126,13 @@ private:
     std::map<uint32_t, std::string> names_;
 };
 
-enum class Answer { yes, no, gone };
+enum class Allowed { yes, no, gone };
 
-Answer kernel_allows(uint32_t tgid, uint32_t tid) {
+Allowed kernel_allows(uint32_t tgid, uint32_t tid) {
     std::array<char, 256> path{};
     const std::string link = fmt::format("/proc/{}/task/{}/cwd", tgid, tid);
-    if (readlink(link.c_str(), path.data(), path.size()) >= 0) return Answer::yes;
-    return errno == EACCES ? Answer::no : Answer::gone;
+    if (readlink(link.c_str(), path.data(), path.size()) >= 0) return Allowed::yes;
+    return errno == EACCES ? Allowed::no : Allowed::gone;
 }
 
 std::set<uint32_t> shown(const Descriptor& descriptor) {
@@ -148,20 +148,20 @@ std::set<uint32_t> shown(const Descriptor& descriptor) {
 void compare(Checks& checks, const char* what, const Descriptor& descriptor,
              const Population& population) {
     const auto before = shown(descriptor);
-    std::map<uint32_t, Answer> answers;
+    std::map<uint32_t, Allowed> answers;
     for (const auto& [tgid, tid] : oracle::all_tasks())
         answers[tid] = kernel_allows(tgid, tid);
     const auto behind = shown(descriptor);
     uint32_t seen = 0, hidden = 0;
     for (const auto& [tid, answer] : answers) {
         // Tasks of others that come and go meanwhile, or have not slept yet, are no proof
-        if (before.contains(tid) != behind.contains(tid) || answer == Answer::gone) continue;
+        if (before.contains(tid) != behind.contains(tid) || answer == Allowed::gone) continue;
         const bool is_shown = before.contains(tid);
-        if (answer == Answer::yes && !is_shown && !population.has(tid)) continue;
+        if (answer == Allowed::yes && !is_shown && !population.has(tid)) continue;
         (is_shown ? seen : hidden) += 1;
-        checks.expect(is_shown == (answer == Answer::yes), "{}: {}{} is {}, the kernel says {}",
+        checks.expect(is_shown == (answer == Allowed::yes), "{}: {}{} is {}, the kernel says {}",
                       what, tid, population.name(tid), is_shown ? "shown" : "not shown",
-                      answer == Answer::yes ? "yes" : "no");
+                      answer == Allowed::yes ? "yes" : "no");
     }
     for (const uint32_t pid : before)
         checks.expect(answers.contains(pid) || !behind.contains(pid), "{}: {} is not in /proc",

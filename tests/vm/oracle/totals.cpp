@@ -8,8 +8,6 @@
 namespace oracle {
 namespace {
 
-constexpr int64_t birth_slack_ns = 20'000'000;
-
 std::map<TaskId, KernelCounters> all_counters() {
     std::map<TaskId, KernelCounters> all;
     for (const auto& [tgid, tid] : all_tasks())
