@@ -9,9 +9,11 @@ KERNELS ?= $(shell awk '!/^\#/ && NF { print $$1 }' tests/vm/kernels)
 JOBS    ?= 2
 # --again: what failed is run once more, alone
 SUITEFLAGS ?=
+SLOW    ?= --slow
 # Which cases of tests/vm/cases: 'hook-* sleep-pipe' for some
 CASES   ?= *
-# Which of them make test runs by kprobes too: what goes by hooks; the others are of what lies behind them
+# Which of them make test runs by kprobes too: what goes by hooks; the others are of what lies behind them. Cases that are slow
+# (only=slow) it leaves to make test-all
 KPROBE_CASES ?= hook-* sleep-* load-init-failures load-unload-* table-* all-tasks-stress-ng stack-user-frames exited-tasks-merge
 # What make bench measures on
 BENCH_KERNELS ?= 5.10 6.1 6.12 7.2
@@ -50,9 +52,9 @@ sanitizers: build/asan/build.ninja build/tsan/build.ninja ## unit tests under th
 	@cmake --build --preset asan && ctest --preset asan
 	@cmake --build --preset tsan && ctest --preset tsan
 
-test-all: build ## the guest suite on every kernel of tests/vm/kernels (KERNELS='...', CASES='...' for some)
+test-all: build ## the guest suite, whole, on every kernel of tests/vm/kernels (KERNELS='...', CASES='...' for some; SLOW= for less)
 	@packaging/setup vm test
-	@tests/vm/suite --jobs $(JOBS) $(SUITEFLAGS) --case '$(CASES)' $(KERNELS)
+	@tests/vm/suite --jobs $(JOBS) $(SLOW) $(SUITEFLAGS) --case '$(CASES)' $(KERNELS)
 
 browser: build ## exports opened in Chromium, searched and clicked; pictures in build/browser (RECORDING=FILE for one of yours)
 	@packaging/setup browser

@@ -17,73 +17,12 @@
  * that out= names:
  *
  *	window ID instructions=N module=N at=OFFSET hooks=N at=OFFSET other=N at=ADDRESS
- *
- * QEMU's plugin interface, version 4, is declared here as far as it is used: its
- * header is not part of the packages that tests/vm/fetch gets.
  */
 #include <inttypes.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "marks.h"
-
-enum { CB_NO_REGS, CB_R_REGS };
-enum { COND_NE = 3 };
-
-struct qemu_plugin_tb;
-struct qemu_plugin_insn;
-struct qemu_plugin_register;
-struct qemu_plugin_scoreboard;
-
-typedef struct {
-    struct qemu_plugin_scoreboard* score;
-    size_t offset;
-} qemu_plugin_u64;
-
-typedef struct {
-    struct qemu_plugin_register* handle;
-    const char* name;
-    const char* feature;
-} reg_descriptor;
-
-typedef struct {
-    reg_descriptor* data;
-    unsigned len;
-} GArray; /* GLib's, of descriptors */
-
-typedef struct {
-    uint8_t* data;
-    unsigned len;
-} GByteArray;
-
-typedef void vcpu_cb(unsigned vcpu, void* data);
-
-GByteArray* g_byte_array_new(void);
-GByteArray* g_byte_array_set_size(GByteArray* array, unsigned length);
-GArray* qemu_plugin_get_registers(void);
-int qemu_plugin_read_register(struct qemu_plugin_register* handle, GByteArray* to);
-struct qemu_plugin_scoreboard* qemu_plugin_scoreboard_new(size_t element_size);
-void qemu_plugin_u64_set(qemu_plugin_u64 entry, unsigned vcpu, uint64_t value);
-size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb* tb);
-uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb* tb);
-struct qemu_plugin_insn* qemu_plugin_tb_get_insn(const struct qemu_plugin_tb* tb, size_t index);
-size_t qemu_plugin_insn_data(const struct qemu_plugin_insn* insn, void* to, size_t length);
-void qemu_plugin_register_vcpu_init_cb(uint64_t id, void (*cb)(uint64_t id, unsigned vcpu));
-void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id,
-                                           void (*cb)(uint64_t id, struct qemu_plugin_tb* tb));
-void qemu_plugin_register_vcpu_tb_exec_cond_cb(struct qemu_plugin_tb* tb, vcpu_cb* cb, int flags,
-                                               int cond, qemu_plugin_u64 entry, uint64_t operand,
-                                               void* data);
-void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn* insn, vcpu_cb* cb, int flags,
-                                            void* data);
-
-__attribute__((visibility("default"))) int qemu_plugin_version = 4;
-__attribute__((visibility("default"))) int qemu_plugin_install(uint64_t id, const void* info,
-                                                               int argc, char** argv);
+#include "qemu_plugin.h"
 
 enum { IF_FLAG = 1 << 9 };
 
@@ -218,15 +157,15 @@ static void on_translate(uint64_t id, struct qemu_plugin_tb* tb) {
     qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, on_block, CB_R_REGS, COND_NE, armed, 0, b);
     for (size_t i = 0; i < n; i++) {
         struct qemu_plugin_insn* insn = qemu_plugin_tb_get_insn(tb, i);
-        uint8_t bytes[MARK_BYTES] = {0};
-        size_t length = qemu_plugin_insn_data(insn, bytes, sizeof(bytes));
+        uint8_t first = 0;
 
-        if (bytes[0] == 0xfa)
+        qemu_plugin_insn_data(insn, &first, sizeof(first));
+        if (first == 0xfa)
             qemu_plugin_register_vcpu_insn_exec_cb(insn, on_cli, CB_NO_REGS,
                                                    new_block(b->address, n - i));
-        else if (length == MARK_BYTES && !memcmp(bytes, MARK_BEGIN_CODE, MARK_BYTES))
+        else if (is_mark(insn, MARK_BEGIN_CODE))
             qemu_plugin_register_vcpu_insn_exec_cb(insn, on_begin, CB_R_REGS, NULL);
-        else if (length == MARK_BYTES && !memcmp(bytes, MARK_END_CODE, MARK_BYTES))
+        else if (is_mark(insn, MARK_END_CODE))
             qemu_plugin_register_vcpu_insn_exec_cb(insn, on_end, CB_R_REGS, NULL);
     }
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The plugin irqs_off.c: built, and what it wrote. Used by the parts snapshot and path of bench."""
+"""The plugins of QEMU's: built, and what irqs_off.c wrote. Used by the parts snapshot, path and work of bench."""
 
 import bisect
 import collections
@@ -12,11 +12,11 @@ import guest
 KERNEL = 1 << 63
 
 
-def build(folder):
+def build(folder, name="irqs_off"):
     """Builds it into the folder; its argument for tests/vm/run --plugin, that makes it write there."""
-    plugin = os.path.join(folder, "irqs_off.so")
+    plugin = os.path.join(folder, name + ".so")
     subprocess.run([os.environ.get("CC", "cc"), "-O2", "-Wall", "-Wextra", "-fPIC", "-shared", "-fvisibility=hidden", "-o", plugin,
-                    os.path.join(guest.HERE, "irqs_off.c")], check=True)
+                    os.path.join(guest.HERE, name + ".c")], check=True)
     return f"{plugin},out={folder}/stretches,code={folder}/code"
 
 

@@ -8,7 +8,7 @@ import guest
 QUICK = ("LATTOP_WAYS=pipe", "LATTOP_DEPTHS=10", "LATTOP_LEARN=no")
 COLUMNS = (("none", "the cycle alone"), ("filtered", "turned away by a filter"), ("kernel", "kernel trace"), ("fp 10", "+ 10 user frames by frame pointer"),
            ("rows 10", "+ 10 by learned rows"), ("fp 30", "+ 30 by frame pointer"), ("rows 30", "+ 30 by learned rows"),
-           ("missing 10", "+ a miss that waits for its answer"))
+           ("missing 10", "+ a miss that waits for its answer"), ("wakers 10", "+ 10 by learned rows, wakers=1"))
 LEARNING = (("misses", "misses"), ("rows", "rows"), ("resolver_ns", "resolver's instructions"),
             ("learned_ns", "until nothing was missed any more, ns"))
 
