@@ -5,10 +5,10 @@ import re
 
 import guest
 
-QUICK = ("LATTOP_WAYS=pipe", "LATTOP_DEPTHS=10", "LATTOP_LEARN=no")
+QUICK = ("LATTOP_WAYS=pipe", "LATTOP_DEPTHS=10", "LATTOP_WAKERS=no", "LATTOP_LEARN=no")
 COLUMNS = (("none", "the cycle alone"), ("filtered", "turned away by a filter"), ("kernel", "kernel trace"), ("fp 10", "+ 10 user frames by frame pointer"),
            ("rows 10", "+ 10 by learned rows"), ("fp 30", "+ 30 by frame pointer"), ("rows 30", "+ 30 by learned rows"),
-           ("missing 10", "+ a miss that waits for its answer"), ("wakers 10", "+ 10 by learned rows, wakers=1"))
+           ("missing 10", "+ a miss that waits for its answer"))
 LEARNING = (("misses", "misses"), ("rows", "rows"), ("resolver_ns", "resolver's instructions"),
             ("learned_ns", "until nothing was missed any more, ns"))
 
@@ -39,6 +39,12 @@ def tables(results):
     yield from guest.table(["kernel", "two processes by"] + [title for _, title in COLUMNS], rows)
     if not all(learning for _, learning in results.values()):
         return
+    yield ""
+    yield "With 10 user frames by learned rows, and who woke whom (wakers=1):"
+    yield ""
+    yield from guest.table(["kernel", "two processes by", "added"],
+                           [(kernel, way, f"{value - sleeps[way, 'none']:,.0f}") for kernel, (sleeps, _) in results.items()
+                            for (way, column), value in sleeps.items() if column == "wakers 10"])
     yield ""
     yield "Learning, from nothing, the user stacks of all that sleeps, a C++ server of 64 threads at work among it:"
     yield ""
