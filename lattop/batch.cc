@@ -66,8 +66,7 @@ std::string refresh(const Options& options, const TableContext& context, const W
 void run_batch(const Options& options, World world, Charset charset, const Output& output) {
     const Query query = make_query(options);
     Model model;
-    CgroupNames cgroups;
-    const TableContext context{model, world.stacks, world.users, world.reasons, cgroups};
+    const TableContext context{model, world.stacks, world.users, world.reasons, world.cgroups};
     CostMeter meter(world.clock, world.learning);
     Clock::Time next = world.clock.now();
     for (std::uint64_t n = 1;; ++n) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "lattop/clock.h"
+#include "lattop/model/cgroup_names.h"
 #include "lattop/model/format.h"
 #include "lattop/model/learning.h"
 #include "lattop/model/user_stacks.h"
@@ -25,6 +26,7 @@ struct World {
     Source& source;
     UserStacks& stacks;
     Users& users;
+    CgroupNames& cgroups;
     Clock& clock;
     const Learning& learning;
     Reasons& reasons;

@@ -217,6 +217,7 @@ Json task_object(const TableContext& context, const Row& row) {
         {"exec_id", task.exec_id},
         {"traces_total", task.traces_total},
         {"cgroup", task.cgroup()},
+        {"cgroup_name", task.cgroup().empty() ? "" : context.cgroups.name(task.cgroup())},
         {"delta", task_delta(context.model.delta(task))},
         {"traces", std::move(traces)}};
 }

@@ -115,7 +115,8 @@ TEST_CASE("an inlined function is a frame of its own, before the one it is in") 
         printed = text;
         return true;
     };
-    run_batch(options, {run.source, stacks, run.users, run.clock, run.learning, run.reasons},
+    run_batch(options,
+              {run.source, stacks, run.users, run.cgroups, run.clock, run.learning, run.reasons},
               Charset::Utf8, print);
     const Json user = Json::parse(printed).at("tasks").at(0).at("traces").at(0).at("user");
     REQUIRE(user.size() == 2);
@@ -127,7 +128,8 @@ TEST_CASE("an inlined function is a frame of its own, before the one it is in") 
     CHECK(user[1].at("inlined") == false);
     CHECK(user[1].at("line") == 9);
     options.json = false;
-    run_batch(options, {run.source, stacks, run.users, run.clock, run.learning, run.reasons},
+    run_batch(options,
+              {run.source, stacks, run.users, run.cgroups, run.clock, run.learning, run.reasons},
               Charset::Utf8, print);
     CHECK_THAT(printed, has_text("inner (inlined) server b.h:3 < outer+0x7 server a.cc:9"));
 }
