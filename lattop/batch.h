@@ -12,6 +12,7 @@
 #include "lattop/model/learning.h"
 #include "lattop/model/user_stacks.h"
 #include "lattop/model/users.h"
+#include "lattop/model/wait_objects.h"
 #include "lattop/options.h"
 #include "lattop/reasons/reasons.h"
 #include "lattop/source/source.h"
@@ -30,6 +31,7 @@ struct World {
     Clock& clock;
     const Learning& learning;
     Reasons& reasons;
+    FindObject find_object{};  ///< asked where the options say so; nothing where nobody knows
 };
 
 /// Prints refreshes until there were as many as asked for, the source has no

@@ -46,7 +46,8 @@ void run_here(const Options& options) {
     if (options.batch) {
         StackNames stacks(std::make_unique<InlineNamer>(make_fetch()));
         const auto learning = make_learning(options);
-        run_batch(options, {source, stacks, users, cgroups, clock, *learning, reasons},
+        run_batch(options,
+                  {source, stacks, users, cgroups, clock, *learning, reasons, system_objects()},
                   locale_charset(), write_output);
         return;
     }

@@ -2,7 +2,7 @@
 //
 // Where a blocked thread stands now, by libunwind, without stopping it and
 // without the module, which may tell more where it is loaded. Called by `lattop stack` and, for the
-// pane of the live screen, by NameFinder.
+// pane of the live screen, by NameFinder; for `--json --objects`, by wait_objects.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +33,10 @@ struct LiveStack {
 /// know bp.
 LiveStack live_stack(const std::string& proc, std::uint32_t pid, std::uint32_t tid,
                      ProcessCode& code, LiveUnwinder& unwinder, const RegisterReader& more);
+
+/// What a thread waits for, without its stack: "" where nothing is known, or where
+/// it ran meanwhile.
+std::string live_object(const std::string& proc, std::uint32_t pid, std::uint32_t tid);
 
 /// Voluntary and other context switches together, from the text of
 /// /proc/PID/task/TID/status; nothing where it does not say.
