@@ -11,7 +11,6 @@
 #include <cerrno>
 
 #include "lattop/model/proc_text.h"
-#include "lattop/model/wait_object.h"
 
 namespace lattop {
 namespace {
@@ -62,8 +61,8 @@ std::string task_folder(const std::string& proc, std::uint32_t pid, std::uint32_
 
 /// May take longer than the sleep lasts: then nothing.
 std::string object_of(const std::string& proc, std::uint32_t pid, std::uint32_t tid,
-                      const CallNow& call) {
-    std::string object = wait_object(proc, pid, tid, call.text());
+                      const CallNow& call, const NameAddress& name) {
+    std::string object = wait_object(proc, pid, tid, call.text(), name);
     return object.empty() || call.ran() ? "" : object;
 }
 
@@ -77,7 +76,8 @@ std::optional<std::uint64_t> parse_switches(const std::string& status) {
 }
 
 LiveStack live_stack(const std::string& proc, std::uint32_t pid, std::uint32_t tid,
-                     ProcessCode& code, LiveUnwinder& unwinder, const RegisterReader& more) {
+                     ProcessCode& code, LiveUnwinder& unwinder, const RegisterReader& more,
+                     const NameAddress& name) {
     LiveStack stack;
     for (int i = 0; i < kTries; ++i) {
         const CallNow call(task_folder(proc, pid, tid));
@@ -89,16 +89,17 @@ LiveStack live_stack(const std::string& proc, std::uint32_t pid, std::uint32_t t
         stack.walk = unwinder.walk(code, *registers);
         if (call.ran()) continue;
         stack.state = LiveStack::State::Blocked;
-        stack.object = object_of(proc, pid, tid, call);
+        stack.object = object_of(proc, pid, tid, call, name);
         return stack;
     }
     stack.walk = {};
     return stack;
 }
 
-std::string live_object(const std::string& proc, std::uint32_t pid, std::uint32_t tid) {
+std::string live_object(const std::string& proc, std::uint32_t pid, std::uint32_t tid,
+                        const NameAddress& name) {
     const CallNow call(task_folder(proc, pid, tid));
-    return call.readable() ? object_of(proc, pid, tid, call) : "";
+    return call.readable() ? object_of(proc, pid, tid, call, name) : "";
 }
 
 }  // namespace lattop

@@ -3,9 +3,12 @@
 // See wait_objects.h.
 #include "lattop/model/wait_objects.h"
 
+#include <chrono>
 #include <exception>
+#include <memory>
 
 #include "lattop/model/live_stack.h"
+#include "unwind/symbolizer.h"
 
 namespace lattop {
 namespace {
@@ -41,7 +44,16 @@ WaitObjects find_wait_objects(std::span<const Task* const> tasks, const FindObje
 }
 
 FindObject system_objects() {
-    return [](const Task& task) { return live_object("/proc", task.tgid, task.pid); };
+    return [symbolizer = std::make_shared<Symbolizer>()](const Task& task) {
+        // A process's maps are read again at most once in a round.
+        const auto round = std::chrono::duration_cast<std::chrono::seconds>(
+            std::chrono::steady_clock::now().time_since_epoch());
+        const NameAddress name = [&](std::uint64_t address) {
+            return symbolizer->variable({task.pid, task.tgid, task.start_ns, task.exec_id}, address,
+                                        static_cast<std::uint64_t>(round.count()));
+        };
+        return live_object("/proc", task.tgid, task.pid, name);
+    };
 }
 
 }  // namespace lattop
