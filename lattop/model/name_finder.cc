@@ -69,6 +69,7 @@ NameAnswer NameFinder::answer(const NameRequest& request) {
     } catch (const std::exception& error) {
         if (request.live) answer.live = LiveNames{.end = error.what()};
     }
+    if (answer.live) answer.live->sleeps = request.sleeps;
     return answer;
 }
 
