@@ -44,13 +44,37 @@ std::uint64_t realtime_of(const World& world) {
     return world.source.realtime_ns().value_or(world.clock.realtime_ns());
 }
 
+/// Of the tasks that the document will hold.
+WaitObjects objects_of(const Options& options, const TableContext& context, const RowOptions& rows,
+                       const World& world) {
+    std::vector<const Task*> tasks;
+    for (const Row& row : make_rows(context, rows))
+        tasks.push_back(row.task);
+    const std::uint32_t limit = limit_of(options);
+    if (limit != 0 && tasks.size() > limit) tasks.resize(limit);
+    return find_wait_objects(tasks, world.find_object, [&] {
+        Query query;
+        query.sort = LT_SORT_PID;
+        query.traces = LT_TRACES_NONE;
+        query.limit = LT_MAX_LIMIT;
+        query.flags = LT_Q_ASLEEP;
+        query.pids = options.pids;
+        return world.source.take(query, Moment::Same);
+    });
+}
+
 std::string refresh(const Options& options, const TableContext& context, const World& world,
                     Charset charset, const OwnCost& cost, bool first) {
     RowOptions rows;
     rows.sort = options.sort;
     rows.hide_kernel_threads = options.hide_kernel_threads;
-    if (options.json)
-        return refresh_json(context, rows, limit_of(options), realtime_of(world), cost.learning);
+    if (options.json) {
+        const bool wanted = options.objects && world.find_object != nullptr;
+        const auto objects =
+            wanted ? std::optional(objects_of(options, context, rows, world)) : std::nullopt;
+        return refresh_json(context, rows, limit_of(options), realtime_of(world), cost.learning,
+                            objects ? &*objects : nullptr);
+    }
     TextOptions text;
     text.rows = rows;
     text.limit = limit_of(options);
@@ -66,8 +90,7 @@ std::string refresh(const Options& options, const TableContext& context, const W
 void run_batch(const Options& options, World world, Charset charset, const Output& output) {
     const Query query = make_query(options);
     Model model;
-    CgroupNames cgroups;
-    const TableContext context{model, world.stacks, world.users, world.reasons, cgroups};
+    const TableContext context{model, world.stacks, world.users, world.reasons, world.cgroups};
     CostMeter meter(world.clock, world.learning);
     Clock::Time next = world.clock.now();
     for (std::uint64_t n = 1;; ++n) {

@@ -7,10 +7,12 @@
 #include <string_view>
 
 #include "lattop/clock.h"
+#include "lattop/model/cgroup_names.h"
 #include "lattop/model/format.h"
 #include "lattop/model/learning.h"
 #include "lattop/model/user_stacks.h"
 #include "lattop/model/users.h"
+#include "lattop/model/wait_objects.h"
 #include "lattop/options.h"
 #include "lattop/reasons/reasons.h"
 #include "lattop/source/source.h"
@@ -25,9 +27,11 @@ struct World {
     Source& source;
     UserStacks& stacks;
     Users& users;
+    CgroupNames& cgroups;
     Clock& clock;
     const Learning& learning;
     Reasons& reasons;
+    FindObject find_object{};  ///< asked where the options say so; nothing where nobody knows
 };
 
 /// Prints refreshes until there were as many as asked for, the source has no

@@ -33,7 +33,7 @@ public:
           world_(world),
           terminal_(terminal),
           meter_(world.clock, world.learning),
-          screen_(make_setup(options), world.stacks, world.users, world.reasons) {
+          screen_(make_setup(options), world.stacks, world.users, world.cgroups, world.reasons) {
         try {
             screen_.choose_columns(load_column_choice(columns_file_));
         } catch (const Error& error) {

@@ -19,12 +19,15 @@ public:
     /// where this user may.
     explicit LiveWorld(bool learn);
 
-    [[nodiscard]] World world() { return {source_, stacks_, users_, clock_, *learning_, reasons_}; }
+    [[nodiscard]] World world() {
+        return {source_, stacks_, users_, cgroups_, clock_, *learning_, reasons_};
+    }
 
 private:
     ProcSource source_;
     StackNames stacks_;
     SystemUsers users_;
+    SystemCgroups cgroups_;
     SystemClock clock_;
     std::unique_ptr<Learning> learning_;
     Reasons reasons_;

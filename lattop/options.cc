@@ -19,6 +19,7 @@ namespace {
 struct Raw {
     bool batch = false;
     bool json = false;
+    bool objects = false;
     bool no_kernel_threads = false;
     bool no_learn = false;
     bool no_mouse = false;
@@ -33,6 +34,8 @@ struct Raw {
 void declare(Arguments& arguments, Raw& raw) {
     arguments.flag("-b,--batch", raw.batch, "print text instead of the live table");
     arguments.flag("--json", raw.json, "print JSON, one document a line for each refresh");
+    arguments.flag("--objects", raw.objects,
+                   "with --json: say what exactly each sleeping task waits for");
     arguments.text("-n,--iterations", "N", raw.refreshes,
                    "end after N refreshes (the first shows figures since load)");
     arguments.text("-d,--delay", "SECS", raw.delay, "seconds between refreshes (default 2)");
@@ -53,6 +56,7 @@ Options check(const Raw& raw) {
     Options options;
     options.json = raw.json;
     options.batch = raw.batch || raw.json;
+    options.objects = raw.objects;
     options.hide_kernel_threads = raw.no_kernel_threads;
     options.learn = !raw.no_learn;
     options.mouse = !raw.no_mouse;
@@ -67,6 +71,11 @@ Options check(const Raw& raw) {
     if (options.refreshes && !options.batch)
         throw UsageError("-n goes with -b or --json: the live table runs until you quit it",
                          "add -b");
+    if (options.objects && !options.json)
+        throw UsageError("--objects goes with --json", "add --json");
+    if (options.objects && !options.input.empty())
+        throw UsageError("--objects is looked up while a task sleeps: no recording has it",
+                         "leave --objects or -i out");
     return options;
 }
 

@@ -17,6 +17,7 @@ namespace lattop {
 struct Options {
     bool batch = false;
     bool json = false;
+    bool objects = false;  ///< JSON says what exactly tasks wait for
     std::chrono::milliseconds delay{2000};
     std::optional<std::uint64_t> refreshes;  ///< nothing: until interrupted
     std::vector<std::uint32_t> pids;         ///< pids or tgids; empty: all

@@ -23,7 +23,8 @@ public:
     [[nodiscard]] recording::RecordingSource& source() { return source_; }
     [[nodiscard]] recording::Reader& reader() { return source_.reader(); }
     [[nodiscard]] World world() {
-        return {source_, reader().names(), reader().names(), clock_, learning_, reasons_};
+        recording::RecordedNames& names = reader().names();
+        return {source_, names, names, names, clock_, learning_, reasons_};
     }
 
 private:

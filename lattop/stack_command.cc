@@ -46,15 +46,19 @@ public:
 
     void print_thread(std::uint32_t tid, ProcessCode& code) {
         code.allow_refresh();
-        const LiveStack stack = live_stack("/proc", pid_, tid, code, unwinder_, registers_);
+        const TaskRef task{pid_, pid_, start_ns_, 0};
+        ++round_;
+        const NameAddress name = [&](std::uint64_t address) {
+            return symbolizer_.variable(task, address, round_);
+        };
+        const LiveStack stack = live_stack("/proc", pid_, tid, code, unwinder_, registers_, name);
         print(fmt::format("thread {} {}", tid,
                           read_proc_line(fmt::format("/proc/{}/task/{}/comm", pid_, tid))));
         if (!stack.object.empty()) print("  waits for " + stack.object);
         std::vector<std::uint64_t> addresses;
         for (const LiveFrame& frame : stack.walk.frames)
             addresses.push_back(frame.pc);
-        const TaskRef task{pid_, pid_, start_ns_, 0};
-        const Naming naming = symbolizer_.name(task, addresses, ++round_);
+        const Naming naming = symbolizer_.name(task, addresses, round_);
         for (std::size_t i = 0; i < naming.stack.frames.size(); ++i)
             print_frame(i, *naming.stack.frames[i], addresses[i]);
         std::fputs((describe_end(stack) + "\n").c_str(), stdout);

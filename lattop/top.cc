@@ -40,20 +40,22 @@ std::unique_ptr<Learning> make_learning(const Options& options) {
 void run_here(const Options& options) {
     ProcSource source;
     SystemUsers users;
+    SystemCgroups cgroups;
     SystemClock clock;
     Reasons reasons(load_user_reasons());
     if (options.batch) {
         StackNames stacks(std::make_unique<InlineNamer>(make_fetch()));
         const auto learning = make_learning(options);
-        run_batch(options, {source, stacks, users, clock, *learning, reasons}, locale_charset(),
-                  write_output);
+        run_batch(options,
+                  {source, stacks, users, cgroups, clock, *learning, reasons, system_objects()},
+                  locale_charset(), write_output);
         return;
     }
     // Before the threads: they must not get the signals.
     CursesTerminal terminal = open_terminal(options);
     StackNames stacks(std::make_unique<WorkerNamer>(make_fetch()));
     const auto learning = make_learning(options);
-    run_live(options, {source, stacks, users, clock, *learning, reasons}, terminal);
+    run_live(options, {source, stacks, users, cgroups, clock, *learning, reasons}, terminal);
 }
 
 /// As fast as it was recorded, unless -d says otherwise.

@@ -3,6 +3,7 @@
 // See elf_image.h.
 #include "unwind/elf_image.h"
 
+#include <fmt/format.h>
 #include <gelf.h>
 #include <libelf.h>
 
@@ -16,59 +17,14 @@
 namespace lattop {
 namespace {
 
-/// Symbols and their names of one file; a browser with all its symbols has a
-/// tenth.
-constexpr std::size_t kMaxSymbols = std::size_t{16} << 20;
-constexpr std::size_t kMaxSymbolNameBytes = std::size_t{1} << 30;
-
 /// Frames that an image remembers; a program blocks in far fewer places.
 constexpr std::size_t kMaxKeptFrames = 65536;
-
-/// Nested symbols that find() looks through for one that covers an address.
-constexpr int kMaxNesting = 16;
 
 /// An ELF handle for as long as it is read.
 struct ElfCloser {
     void operator()(Elf* elf) const { elf_end(elf); }
 };
 using ElfHandle = std::unique_ptr<Elf, ElfCloser>;
-
-/// Which of several names of one function to show: the one that people write
-/// ("nanosleep", not "__nanosleep"), then what is visible outside.
-std::uint32_t preference_of(std::string_view name, unsigned char info) {
-    const auto first = std::min(name.find_first_not_of('_'), name.size());
-    const auto underscores = static_cast<std::uint32_t>(std::min<std::size_t>(first, 15));
-    const unsigned binding = GELF_ST_BIND(info);
-    const std::uint32_t scope = binding == STB_GLOBAL ? 0 : binding == STB_WEAK ? 1 : 2;
-    const auto length = static_cast<std::uint32_t>(std::min<std::size_t>(name.size(), 0xffff));
-    return underscores << 24 | scope << 16 | length;
-}
-
-bool names_code(const GElf_Sym& symbol, const std::vector<GElf_Shdr>& sections) {
-    const unsigned type = GELF_ST_TYPE(symbol.st_info);
-    if (symbol.st_shndx == SHN_UNDEF || symbol.st_name == 0) return false;
-    if (type == STT_FUNC || type == STT_GNU_IFUNC) return true;
-    // Assembly: labels without a type, in code.
-    return type == STT_NOTYPE && symbol.st_shndx < sections.size() &&
-           (sections[symbol.st_shndx].sh_flags & SHF_EXECINSTR) != 0;
-}
-
-/// Where a symbol without a size ends at the latest.
-std::uint64_t section_end(const GElf_Sym& symbol, const std::vector<GElf_Shdr>& sections) {
-    if (symbol.st_shndx >= sections.size()) return symbol.st_value + 1;
-    const GElf_Shdr& section = sections[symbol.st_shndx];
-    return section.sh_addr + section.sh_size;
-}
-
-std::vector<GElf_Shdr> section_headers(Elf* elf) {
-    std::vector<GElf_Shdr> headers(1);  // section 0 is none
-    for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
-        GElf_Shdr header{};
-        gelf_getshdr(section, &header);
-        headers.push_back(header);
-    }
-    return headers;
-}
 
 }  // namespace
 
@@ -90,7 +46,9 @@ void ElfImage::add_debug_file(UniqueFd fd, AltLink alt_link) {
     ElfHandle elf(elf_begin(fd.get(), ELF_C_READ, nullptr));
     if (elf == nullptr || elf_kind(elf.get()) != ELF_K_ELF) return;
     // Addresses are the program's own; its segments tell where they are mapped.
-    load_symbols(elf.get());
+    code_.add(elf.get());
+    if (variables_) variables_->add(elf.get());
+    has_debug_file_ = true;
     lines_ = ElfLines::open(elf.release(), std::move(fd), alt_link);
     frames_.clear();
 }
@@ -105,10 +63,10 @@ std::unique_ptr<ElfImage> ElfImage::from_memory(std::vector<char> bytes) {
 
 void ElfImage::load(Elf* elf) {
     load_segments(elf);
-    load_symbols(elf);
+    code_.add(elf);
     std::vector<char> mini = mini_debug_info(elf);
     const ElfHandle inner(mini.empty() ? nullptr : elf_memory(mini.data(), mini.size()));
-    if (inner != nullptr && elf_kind(inner.get()) == ELF_K_ELF) load_symbols(inner.get());
+    if (inner != nullptr && elf_kind(inner.get()) == ELF_K_ELF) code_.add(inner.get());
 }
 
 void ElfImage::load_segments(Elf* elf) {
@@ -118,56 +76,9 @@ void ElfImage::load_segments(Elf* elf) {
         GElf_Phdr header;
         if (gelf_getphdr(elf, static_cast<int>(i), &header) == nullptr) return;
         if (header.p_type == PT_LOAD)
-            segments_.push_back({header.p_offset, header.p_filesz, header.p_vaddr});
+            segments_.push_back({header.p_offset, header.p_filesz, header.p_vaddr, header.p_memsz,
+                                 (header.p_flags & PF_X) != 0});
     }
-}
-
-void ElfImage::load_table(Elf* elf, std::size_t section) {
-    const std::vector<GElf_Shdr> sections = section_headers(elf);
-    const GElf_Shdr& header = sections.at(section);
-    Elf_Data* data = elf_getdata(elf_getscn(elf, section), nullptr);
-    if (data == nullptr || header.sh_entsize == 0) return;
-    const std::size_t count = data->d_size / header.sh_entsize;
-    for (std::size_t i = 0; i < count && symbols_.size() < kMaxSymbols; ++i) {
-        GElf_Sym symbol;
-        if (gelf_getsym(data, static_cast<int>(i), &symbol) == nullptr) return;
-        if (!names_code(symbol, sections)) continue;
-        const char* name = elf_strptr(elf, header.sh_link, symbol.st_name);
-        if (name == nullptr || *name == '\0' || *name == '$') continue;
-        const std::string_view text(name);
-        if (names_.size() + text.size() + 1 > kMaxSymbolNameBytes) return;
-        const std::uint64_t end =
-            symbol.st_size != 0 ? symbol.st_value + symbol.st_size : section_end(symbol, sections);
-        symbols_.push_back({symbol.st_value, end, static_cast<std::uint32_t>(names_.size()),
-                            preference_of(text, symbol.st_info)});
-        names_.append(text);
-        names_ += '\0';
-    }
-}
-
-void ElfImage::load_symbols(Elf* elf) {
-    const std::vector<GElf_Shdr> sections = section_headers(elf);
-    for (std::size_t i = 1; i < sections.size(); ++i)
-        if (sections[i].sh_type == SHT_SYMTAB || sections[i].sh_type == SHT_DYNSYM)
-            load_table(elf, i);
-    order_symbols();
-}
-
-/// Sorts by address and keeps the best name at each, with the farthest end.
-void ElfImage::order_symbols() {
-    std::ranges::sort(symbols_, [](const Symbol& a, const Symbol& b) {
-        return a.address != b.address ? a.address < b.address : a.preference < b.preference;
-    });
-    std::size_t kept = 0;
-    for (const Symbol& symbol : symbols_) {
-        if (kept != 0 && symbols_[kept - 1].address == symbol.address)
-            symbols_[kept - 1].end = std::max(symbols_[kept - 1].end, symbol.end);
-        else
-            symbols_[kept++] = symbol;
-    }
-    symbols_.resize(kept);
-    symbols_.shrink_to_fit();
-    names_.shrink_to_fit();
 }
 
 std::optional<std::uint64_t> ElfImage::address_of(std::uint64_t file_offset) const {
@@ -175,15 +86,6 @@ std::optional<std::uint64_t> ElfImage::address_of(std::uint64_t file_offset) con
         if (file_offset >= segment.offset && file_offset - segment.offset < segment.bytes)
             return file_offset - segment.offset + segment.address;
     return std::nullopt;
-}
-
-const ElfImage::Symbol* ElfImage::find(std::uint64_t address) const {
-    auto at = std::ranges::upper_bound(symbols_, address, {}, &Symbol::address);
-    for (int i = 0; i < kMaxNesting && at != symbols_.begin(); ++i) {
-        --at;
-        if (address < at->end) return &*at;
-    }
-    return nullptr;
 }
 
 UserFramePtr ElfImage::make_frame(std::uint64_t file_offset, bool return_address,
@@ -197,8 +99,8 @@ UserFramePtr ElfImage::make_frame(std::uint64_t file_offset, bool return_address
     const std::uint64_t look_up = *address - (return_address ? 1 : 0);
     // Without a name the address as the file counts it, for addr2line.
     frame->offset = *address;
-    if (const Symbol* symbol = find(look_up)) {
-        frame->symbol = demangle(names_.data() + symbol->name);
+    if (const ElfSymbols::Symbol* symbol = code_.find(look_up)) {
+        frame->symbol = demangle(code_.name_of(*symbol));
         frame->offset = *address - symbol->address;
     }
     set_place(*frame, look_up);
@@ -230,8 +132,38 @@ UserFramePtr ElfImage::frame_at(std::uint64_t file_offset, bool return_address,
     return frames_[key] = make_frame(file_offset, return_address, path);
 }
 
+std::optional<std::uint64_t> ElfImage::address_in(const Mapping& code,
+                                                  std::uint64_t address) const {
+    const auto mapped = std::ranges::find_if(segments_, [&](const Segment& segment) {
+        return segment.executable && code.offset < segment.offset + segment.bytes &&
+               segment.offset < code.offset + (code.end - code.start);
+    });
+    if (mapped == segments_.end()) return std::nullopt;
+    // From a process's addresses to the file's; may wrap around 0.
+    const std::uint64_t own = address - code.start + code.offset - mapped->offset + mapped->address;
+    const bool covered = std::ranges::any_of(segments_, [&](const Segment& segment) {
+        return own >= segment.address && own - segment.address < segment.memory_bytes;
+    });
+    return covered ? std::optional(own) : std::nullopt;
+}
+
+void ElfImage::load_variables(const UniqueFd& fd) {
+    variables_.emplace(ElfSymbols::Of::Data);
+    const ElfHandle elf(fd ? elf_begin(fd.get(), ELF_C_READ, nullptr) : nullptr);
+    if (elf != nullptr && elf_kind(elf.get()) == ELF_K_ELF) variables_->add(elf.get());
+    if (has_debug_file_ && lines_ != nullptr) variables_->add(lines_->elf());
+}
+
+std::string ElfImage::variable_at(std::uint64_t address) const {
+    const ElfSymbols::Symbol* symbol = variables_ ? variables_->find(address) : nullptr;
+    if (symbol == nullptr) return "";
+    const std::uint64_t offset = address - symbol->address;
+    std::string name = demangle(variables_->name_of(*symbol));
+    return offset == 0 ? name : fmt::format("{}+{:#x}", name, offset);
+}
+
 std::size_t ElfImage::bytes() const {
-    return sizeof(*this) + symbols_.capacity() * sizeof(Symbol) + names_.capacity() +
+    return sizeof(*this) + code_.bytes() + (variables_ ? variables_->bytes() : 0) +
            (lines_ == nullptr ? 0 : lines_->bytes());
 }
 

@@ -22,7 +22,9 @@
 
 #include "unwind/debug_files.h"
 #include "unwind/elf_lines.h"
+#include "unwind/elf_symbols.h"
 #include "unwind/frame.h"
+#include "unwind/maps.h"
 #include "unwind/unique_fd.h"
 
 struct Elf;
@@ -66,37 +68,44 @@ public:
     /// address is named by the byte before it.
     UserFramePtr frame_at(std::uint64_t file_offset, bool return_address, const std::string& path);
 
-    [[nodiscard]] std::size_t symbol_count() const { return symbols_.size(); }
+    [[nodiscard]] std::size_t symbol_count() const { return code_.count(); }
+
+    /// A process's address as the file counts it, where the file's memory has it:
+    /// code, data or what begins as zeros. `code`: an executable mapping of the file.
+    [[nodiscard]] std::optional<std::uint64_t> address_in(const Mapping& code,
+                                                          std::uint64_t address) const;
+
+    /// Variables are read when one is asked for first: most images never are.
+    [[nodiscard]] bool has_variables() const { return variables_.has_value(); }
+
+    /// Reads them from the file, opened again, and from its debug file.
+    void load_variables(const UniqueFd& fd);
+
+    /// "queue_lock+0x8" by an address as the file counts it; "" for none.
+    [[nodiscard]] std::string variable_at(std::uint64_t address) const;
 
     /// About how much memory it holds.
     [[nodiscard]] std::size_t bytes() const;
 
 private:
-    struct Symbol {
-        std::uint64_t address;
-        std::uint64_t end;         ///< first address behind it
-        std::uint32_t name;        ///< offset in names_
-        std::uint32_t preference;  ///< less is better, among those at one address
-    };
     struct Segment {
         std::uint64_t offset, bytes, address;
+        std::uint64_t memory_bytes;  ///< what is behind `bytes` begins as zeros
+        bool executable;
     };
 
     ElfImage() = default;
     void load(Elf* elf);
     void load_segments(Elf* elf);
-    void load_symbols(Elf* elf);
     void set_place(UserFrame& frame, std::uint64_t address);
-    void load_table(Elf* elf, std::size_t section);
-    void order_symbols();
     [[nodiscard]] std::optional<std::uint64_t> address_of(std::uint64_t file_offset) const;
-    [[nodiscard]] const Symbol* find(std::uint64_t address) const;
     [[nodiscard]] UserFramePtr make_frame(std::uint64_t file_offset, bool return_address,
                                           const std::string& path);
 
     std::vector<Segment> segments_;
-    std::vector<Symbol> symbols_;  // by address, one at each
-    std::string names_;
+    ElfSymbols code_{ElfSymbols::Of::Code};
+    std::optional<ElfSymbols> variables_;  // once somebody asked
+    bool has_debug_file_ = false;          // lines_ is of it
     DebugName debug_name_;
     bool looked_ = false;
     std::unique_ptr<ElfLines> lines_;

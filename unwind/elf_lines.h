@@ -44,6 +44,9 @@ public:
 
     [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
+    /// The file that it reads.
+    [[nodiscard]] Elf* elf() const { return elf_; }
+
 private:
     struct UnitRange {
         std::uint64_t start, end;

@@ -268,4 +268,38 @@ Naming Symbolizer::name(const TaskRef& task, std::span<const std::uint64_t> addr
     return naming;
 }
 
+/// Linkers put a file's data behind its code, so that it is behind the last code
+/// before it.
+std::string Symbolizer::variable_in(Process& process, const ProcessFiles& files,
+                                    std::uint64_t address, std::uint64_t round) {
+    auto code = std::ranges::upper_bound(process.maps, address, {}, &Mapping::start);
+    do {
+        if (code == process.maps.begin()) return "";
+        --code;
+    } while (!code->path.starts_with('/'));
+    File& file = process.files[static_cast<std::size_t>(code - process.maps.begin())];
+    ElfImage* image = find_image(*code, file, files, round);
+    const auto own = image == nullptr ? std::nullopt : image->address_in(*code, address);
+    if (!own) return "";
+    Naming ignored;
+    complete(*image, *code, file, files, ignored);
+    if (!image->has_variables()) {
+        const UniqueFd path = files.mapped_file(*code);
+        image->load_variables(path ? open_to_read(path) : UniqueFd());
+        images_.set_cost(*file.image, std::max(image->bytes(), kLeastImageCost));
+    }
+    return image->variable_at(*own);
+}
+
+std::string Symbolizer::variable(const TaskRef& task, std::uint64_t address, std::uint64_t round) {
+    const auto files = ProcessFiles::open(proc_, task.pid, task.start_ns);
+    Process* process = files ? find_process(task, *files, round) : nullptr;
+    if (process == nullptr) return "";
+    std::string name = variable_in(*process, *files, address, round);
+    // Of a library that was loaded since, maybe.
+    if (name.empty() && process->read_round != round && read_maps(*process, *files, round))
+        name = variable_in(*process, *files, address, round);
+    return name;
+}
+
 }  // namespace lattop

@@ -67,6 +67,10 @@ public:
     /// again at most once in each.
     Naming name(const TaskRef& task, std::span<const std::uint64_t> addresses, std::uint64_t round);
 
+    /// The variable at an address, of a file that the task's process maps code of:
+    /// "queue_lock+0x8"; "" for none.
+    std::string variable(const TaskRef& task, std::uint64_t address, std::uint64_t round);
+
 private:
     /// Which file, and which state of it.
     struct ImageId {
@@ -105,6 +109,8 @@ private:
     Process* find_process(const TaskRef& task, const ProcessFiles& files, std::uint64_t round);
     void name_address(Process& process, const ProcessFiles& files, std::uint64_t address,
                       std::uint64_t round, Naming& naming);
+    std::string variable_in(Process& process, const ProcessFiles& files, std::uint64_t address,
+                            std::uint64_t round);
     static const Mapping* cover(Process& process, const ProcessFiles& files, std::uint64_t address,
                                 std::uint64_t round);
     ElfImage* find_image(const Mapping& mapping, File& file, const ProcessFiles& files,

@@ -192,12 +192,12 @@ const char* kind_name(const Task& task) {
     }
 }
 
-Json task_object(const TableContext& context, const Row& row) {
+Json task_object(const TableContext& context, const Row& row, const WaitObjects* objects) {
     const Task& task = *row.task;
     Json traces = Json::array();
     for (const Entry& entry : context.model.snapshot().entries_of(task))
         traces.push_back(trace_object(context, task, entry));
-    return {
+    Json result{
         {"pid", task.pid},
         {"tgid", task.tgid},
         {"comm", task.comm},
@@ -217,21 +217,27 @@ Json task_object(const TableContext& context, const Row& row) {
         {"exec_id", task.exec_id},
         {"traces_total", task.traces_total},
         {"cgroup", task.cgroup()},
+        {"cgroup_name", task.cgroup().empty() ? "" : context.cgroups.name(task.cgroup())},
         {"delta", task_delta(context.model.delta(task))},
         {"traces", std::move(traces)}};
+    if (objects != nullptr) {
+        const auto found = objects->find(id_of(task));
+        result["waits_for"] = found == objects->end() ? "" : found->second;
+    }
+    return result;
 }
 
 }  // namespace
 
 std::string refresh_json(const TableContext& context, const RowOptions& options,
                          std::uint32_t limit, std::uint64_t realtime_ns,
-                         const LearningState& learning) {
+                         const LearningState& learning, const WaitObjects* objects) {
     std::vector<Row> rows = make_rows(context, options);
     if (limit != 0 && rows.size() > limit) rows.resize(limit);
     const Header& header = context.model.snapshot().header;
     Json tasks = Json::array();
     for (const Row& row : rows)
-        tasks.push_back(task_object(context, row));
+        tasks.push_back(task_object(context, row, objects));
     Json document{{"version", kDocumentVersion},
                   {"time_ns", header.time_ns},
                   {"interval_ns", context.model.interval_ns()},

@@ -9,14 +9,16 @@
 
 #include "lattop/model/learning.h"
 #include "lattop/model/rows.h"
+#include "lattop/model/wait_objects.h"
 
 namespace lattop {
 
 /// The refresh that `context` holds; ends with a newline. Bytes of names that
 /// are not UTF-8 are replaced by U+FFFD. `realtime_ns` is the wall clock since
-/// the epoch; `limit` tasks at most, 0 for all.
+/// the epoch; `limit` tasks at most, 0 for all; `objects`: what they wait for,
+/// nullptr where nobody asked.
 std::string refresh_json(const TableContext& context, const RowOptions& options,
                          std::uint32_t limit, std::uint64_t realtime_ns,
-                         const LearningState& learning);
+                         const LearningState& learning, const WaitObjects* objects = nullptr);
 
 }  // namespace lattop

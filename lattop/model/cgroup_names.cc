@@ -208,7 +208,7 @@ std::string name_of(const fs::path& root, const std::string& path) {
 
 }  // namespace
 
-const std::string& CgroupNames::name(const std::string& path) {
+const std::string& SystemCgroups::name(const std::string& path) {
     if (const auto found = names_.find(path); found != names_.end()) return found->second;
     if (names_.size() >= kMaxCgroups) names_.clear();
     return names_.emplace(path, name_of(root_, path)).first->second;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // What a cgroup is called: the container or the systemd unit that it is, where
-// its path says so, and the container's name where its runtime keeps one that
-// this user may read. Each path is looked up once. Called by cells, rows and
-// the pane.
+// its path says so, and the container's name where its runtime keeps one. Called
+// by cells, rows, the pane, exports and the writer of recordings.
 #pragma once
 
 #include <filesystem>
@@ -14,13 +13,25 @@ namespace lattop {
 
 class CgroupNames {
 public:
-    /// `root`: below which the runtimes' files are.
-    explicit CgroupNames(std::filesystem::path root = "/") : root_(std::move(root)) {}
+    CgroupNames() = default;
+    CgroupNames(const CgroupNames&) = delete;
+    CgroupNames& operator=(const CgroupNames&) = delete;
+    virtual ~CgroupNames() = default;
 
     /// "docker:web", "docker:0123456789ab" where it has no name, "nginx.service",
     /// "/a/path" of what is neither; "-" for "", a cgroup that is not known.
     /// Valid until the next call.
-    const std::string& name(const std::string& path);
+    virtual const std::string& name(const std::string& path) = 0;
+};
+
+/// By what runtimes on this machine keep and this user may read. Each path is
+/// looked up once.
+class SystemCgroups final : public CgroupNames {
+public:
+    /// `root`: below which the runtimes' files are.
+    explicit SystemCgroups(std::filesystem::path root = "/") : root_(std::move(root)) {}
+
+    const std::string& name(const std::string& path) override;
 
 private:
     std::filesystem::path root_;

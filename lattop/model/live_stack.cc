@@ -11,7 +11,6 @@
 #include <cerrno>
 
 #include "lattop/model/proc_text.h"
-#include "lattop/model/wait_object.h"
 
 namespace lattop {
 namespace {
@@ -30,6 +29,43 @@ void add_bp(ThreadRegisters& registers, const std::optional<lt_regs>& more) {
         values.at(ThreadRegisters::kBp) = more->bp;
 }
 
+std::optional<std::uint64_t> switches_of(const std::string& folder) {
+    return parse_switches(read_proc_text(folder + "status").text);
+}
+
+/// A thread in a system call, and whether it ran since this was made.
+class CallNow {
+public:
+    explicit CallNow(std::string folder)
+        : folder_(std::move(folder)),
+          switches_(switches_of(folder_)),
+          call_(read_proc_text(folder_ + "syscall")) {}
+
+    [[nodiscard]] bool readable() const { return switches_ && call_.error == 0; }
+    [[nodiscard]] int error() const { return call_.error; }
+    [[nodiscard]] const std::string& text() const { return call_.text; }
+    [[nodiscard]] bool ran() const {
+        return read_proc_text(folder_ + "syscall").text != call_.text ||
+               switches_of(folder_) != switches_;
+    }
+
+private:
+    std::string folder_;
+    std::optional<std::uint64_t> switches_;
+    ProcText call_;
+};
+
+std::string task_folder(const std::string& proc, std::uint32_t pid, std::uint32_t tid) {
+    return fmt::format("{}/{}/task/{}/", proc, pid, tid);
+}
+
+/// May take longer than the sleep lasts: then nothing.
+std::string object_of(const std::string& proc, std::uint32_t pid, std::uint32_t tid,
+                      const CallNow& call, const NameAddress& name) {
+    std::string object = wait_object(proc, pid, tid, call.text(), name);
+    return object.empty() || call.ran() ? "" : object;
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> parse_switches(const std::string& status) {
@@ -40,31 +76,30 @@ std::optional<std::uint64_t> parse_switches(const std::string& status) {
 }
 
 LiveStack live_stack(const std::string& proc, std::uint32_t pid, std::uint32_t tid,
-                     ProcessCode& code, LiveUnwinder& unwinder, const RegisterReader& more) {
-    const std::string folder = fmt::format("{}/{}/task/{}/", proc, pid, tid);
+                     ProcessCode& code, LiveUnwinder& unwinder, const RegisterReader& more,
+                     const NameAddress& name) {
     LiveStack stack;
     for (int i = 0; i < kTries; ++i) {
-        const auto before = parse_switches(read_proc_text(folder + "status").text);
-        const ProcText call = read_proc_text(folder + "syscall");
-        if (!before || call.error != 0) return {state_of(call.error), {}, {}};
-        auto registers = parse_syscall(call.text);
+        const CallNow call(task_folder(proc, pid, tid));
+        if (!call.readable()) return {state_of(call.error()), {}, {}};
+        auto registers = parse_syscall(call.text());
         stack.state = LiveStack::State::Runs;
         if (!registers) continue;
         add_bp(*registers, more(tid));
         stack.walk = unwinder.walk(code, *registers);
-        const auto ran = [&] {
-            return read_proc_text(folder + "syscall").text != call.text ||
-                   parse_switches(read_proc_text(folder + "status").text) != before;
-        };
-        if (ran()) continue;
+        if (call.ran()) continue;
         stack.state = LiveStack::State::Blocked;
-        // May take longer than the sleep lasts: then the stack is all there is
-        stack.object = wait_object(proc, pid, tid, call.text);
-        if (!stack.object.empty() && ran()) stack.object.clear();
+        stack.object = object_of(proc, pid, tid, call, name);
         return stack;
     }
     stack.walk = {};
     return stack;
+}
+
+std::string live_object(const std::string& proc, std::uint32_t pid, std::uint32_t tid,
+                        const NameAddress& name) {
+    const CallNow call(task_folder(proc, pid, tid));
+    return call.readable() ? object_of(proc, pid, tid, call, name) : "";
 }
 
 }  // namespace lattop

@@ -2,13 +2,14 @@
 //
 // Where a blocked thread stands now, by libunwind, without stopping it and
 // without the module, which may tell more where it is loaded. Called by `lattop stack` and, for the
-// pane of the live screen, by NameFinder.
+// pane of the live screen, by NameFinder; for `--json --objects`, by wait_objects.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "lattop/model/wait_object.h"
 #include "lattop/source/sleep_registers.h"
 #include "unwind/live_unwind.h"
 #include "unwind/process_code.h"
@@ -30,9 +31,15 @@ struct LiveStack {
 
 /// Walks the stack of thread `tid` of the process that `code` is of. Tries a
 /// few times where it ran meanwhile, which its switch counts tell. `more` may
-/// know bp.
+/// know bp, `name` what an address is called.
 LiveStack live_stack(const std::string& proc, std::uint32_t pid, std::uint32_t tid,
-                     ProcessCode& code, LiveUnwinder& unwinder, const RegisterReader& more);
+                     ProcessCode& code, LiveUnwinder& unwinder, const RegisterReader& more,
+                     const NameAddress& name = {});
+
+/// What a thread waits for, without its stack: "" where nothing is known, or where
+/// it ran meanwhile.
+std::string live_object(const std::string& proc, std::uint32_t pid, std::uint32_t tid,
+                        const NameAddress& name = {});
 
 /// Voluntary and other context switches together, from the text of
 /// /proc/PID/task/TID/status; nothing where it does not say.

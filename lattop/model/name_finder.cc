@@ -43,7 +43,11 @@ LiveNames NameFinder::walk(const NameRequest& request) {
     }
     if (!unwinder_) unwinder_.emplace();
     code->allow_refresh();
-    const LiveStack stack = live_stack("/proc", task.tgid, task.pid, *code, *unwinder_, registers_);
+    const NameAddress name = [&](std::uint64_t address) {
+        return symbolizer_.variable(task, address, request.round);
+    };
+    const LiveStack stack =
+        live_stack("/proc", task.tgid, task.pid, *code, *unwinder_, registers_, name);
     live.end = why_none(stack.state);
     if (stack.state != LiveStack::State::Blocked) return live;
     for (const LiveFrame& frame : stack.walk.frames)
@@ -65,6 +69,7 @@ NameAnswer NameFinder::answer(const NameRequest& request) {
     } catch (const std::exception& error) {
         if (request.live) answer.live = LiveNames{.end = error.what()};
     }
+    if (answer.live) answer.live->sleeps = request.sleeps;
     return answer;
 }
 

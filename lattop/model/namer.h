@@ -26,7 +26,8 @@ struct NameRequest {
     TaskRef task;  ///< a live task in the address space of the stack
     std::vector<std::uint64_t> addresses;
     std::uint64_t round = 0;
-    bool live = false;  ///< where `task` stands now, instead of `addresses`
+    bool live = false;         ///< where `task` stands now, instead of `addresses`
+    std::uint64_t sleeps = 0;  ///< with `live`: those of the task, which tell which it is in
 };
 
 struct NameAnswer {

@@ -162,6 +162,7 @@ void StackNames::want_live(const Task& task) {
     request.task = {task.pid, task.tgid, task.start_ns, task.exec_id};
     request.round = round_;
     request.live = true;
+    request.sleeps = task.sleeps;
     std::vector<NameRequest> requests;
     requests.push_back(std::move(request));
     namer_->submit(std::move(requests));

@@ -36,8 +36,9 @@ StackId stack_id(const Snapshot& snapshot, const Waker& waker, TraceIndex of);
 struct LiveNames {
     std::vector<std::uint64_t> addresses{};  ///< innermost first; none where it was not walked
     UserStack stack{};
-    std::string end{};     ///< why there is no more; "" for a whole stack
-    std::string object{};  ///< what it waits for: see wait_object.h
+    std::string end{};         ///< why there is no more; "" for a whole stack
+    std::string object{};      ///< what it waits for: see wait_object.h
+    std::uint64_t sleeps = 0;  ///< of the task, in the snapshot for which it was asked
 };
 
 class UserStacks {

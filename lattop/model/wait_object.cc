@@ -180,10 +180,9 @@ std::string describe_thread(const Sleeper& sleeper, std::uint64_t number) {
                        status.substr(state + 8, 1));
 }
 
-std::string describe_futex(const Sleeper& sleeper) {
+std::string describe_futex(const Sleeper& sleeper, const NameAddress& name) {
     const std::uint64_t address = sleeper.argument[0];
     const int operation = static_cast<int>(sleeper.argument[1]) & FUTEX_CMD_MASK;
-    std::string text = fmt::format("futex {:#x}", address);
     std::array<std::uint32_t, kMutexWords> words{};
     std::uint64_t owner = 0;
     if (operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2) {
@@ -196,7 +195,9 @@ std::string describe_futex(const Sleeper& sleeper) {
             owner = words[kOwner];
     }
     const std::string holder = owner == 0 ? "" : describe_thread(sleeper, owner);
-    return holder.empty() ? text : fmt::format("mutex {:#x}, held by {}", address, holder);
+    std::string where = name ? name(address) : "";
+    if (where.empty()) where = fmt::format("{:#x}", address);
+    return holder.empty() ? "futex " + where : fmt::format("mutex {}, held by {}", where, holder);
 }
 
 /// `pid` as the sleeper knows it: a name only where lattop knows it by the same.
@@ -214,7 +215,7 @@ std::string describe_child(const Sleeper& sleeper, int pid) {
 }  // namespace
 
 std::string wait_object(const std::string& proc, std::uint32_t pid, std::uint32_t tid,
-                        const std::string& call) {
+                        const std::string& call, const NameAddress& name) {
     Sleeper sleeper{proc, pid, tid};
     if (!parse_call(call, sleeper)) return "";
     switch (sleeper.number) {
@@ -255,7 +256,7 @@ std::string wait_object(const std::string& proc, std::uint32_t pid, std::uint32_
         case SYS_epoll_pwait2: return describe_epoll(sleeper, sleeper.fd(0));
         case SYS_poll:
         case SYS_ppoll: return describe_poll(sleeper);
-        case SYS_futex: return describe_futex(sleeper);
+        case SYS_futex: return describe_futex(sleeper, name);
         case SYS_wait4: return describe_child(sleeper, static_cast<int>(sleeper.argument[0]));
         default: return "";
     }

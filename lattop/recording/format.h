@@ -24,7 +24,7 @@
 // What a payload holds, unpacked, by kind:
 //
 //	Info      texts "key=value", each ended by a NUL: about the machine
-//	Names     items as names.h draws them: names of users and user stacks;
+//	Names     items as names.h draws them: names of users, cgroups and user stacks;
 //	          for the snapshots before and behind
 //	Snapshot  the record view of module/uapi/lattop.h, whole
 //	End       nothing: the recording was ended, not cut off

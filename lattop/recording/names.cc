@@ -161,6 +161,28 @@ void NameBook::add_user(std::uint32_t uid, const std::string& name, std::string&
     if (added != Added::Later) users_.try_emplace(uid, name);
 }
 
+/// One that has no room stays a path.
+void NameBook::add_cgroup(const std::string& path, CgroupNames& names, Cgroups& here,
+                          std::string& payload) {
+    // Cut short it would be the path of another.
+    if (path.empty() || path.size() > kMaxText || here.contains(path)) return;
+    const std::string& name = names.name(path);
+    auto before = cgroups_.extract(path);
+    if (before && before.mapped() == name) {
+        here.insert(std::move(before));
+        return;
+    }
+    Added added = Added::Never;
+    if (name != path) {
+        std::string item = "C";
+        put(item, path);
+        put(item, name);
+        added = room_for(item.size(), payload);
+        if (added == Added::Yes) payload += item;
+    }
+    if (added != Added::Later) here.try_emplace(path, name);
+}
+
 void NameBook::take_over(const StackId& id, const UserStacks& stacks, Stacks& here,
                          std::string& payload) {
     std::vector<UserFramePtr>& known = here[id];
@@ -172,12 +194,14 @@ void NameBook::take_over(const StackId& id, const UserStacks& stacks, Stacks& he
     if (added != Added::Later) known = stack->frames;
 }
 
-std::vector<std::byte> NameBook::news(const Snapshot& snapshot, const UserStacks& stacks,
-                                      Users& users) {
+std::vector<std::byte> NameBook::news(const Snapshot& snapshot, NameSources names) {
     std::string payload;
     Stacks here;
+    Cgroups cgroups_here;
+    const UserStacks& stacks = names.stacks;
     for (const Task& task : snapshot.tasks) {
-        if (!users_.contains(task.uid)) add_user(task.uid, users.name(task.uid), payload);
+        if (!users_.contains(task.uid)) add_user(task.uid, names.users.name(task.uid), payload);
+        add_cgroup(task.cgroup(), names.cgroups, cgroups_here, payload);
         for (const Entry& entry : snapshot.entries_of(task)) {
             if (snapshot.trace_of(entry) != nullptr)
                 take_over(stack_id(snapshot, task, entry), stacks, here, payload);
@@ -188,6 +212,7 @@ std::vector<std::byte> NameBook::news(const Snapshot& snapshot, const UserStacks
         }
     }
     stacks_ = std::move(here);
+    cgroups_ = std::move(cgroups_here);
     written_ += payload.size();
     const auto bytes = std::as_bytes(std::span(payload));
     return {bytes.begin(), bytes.end()};
@@ -243,6 +268,10 @@ void RecordedNames::add(std::span<const std::byte> payload) {
             const auto uid = reader.fixed<std::uint32_t>();
             std::string name = text(reader);
             if (reader.ok()) users_.insert_or_assign(uid, std::move(name));
+        } else if (kind == 'C') {
+            std::string path = text(reader);
+            std::string name = text(reader);
+            if (reader.ok()) cgroups_.insert_or_assign(std::move(path), std::move(name));
         } else {
             throw RecordingError(fmt::format("names: no item begins with {:#04x}", kind));
         }
@@ -259,6 +288,11 @@ const std::string& RecordedNames::name(std::uint32_t uid) {
     const auto [found, added] = users_.try_emplace(uid);
     if (added) found->second = std::to_string(uid);
     return found->second;
+}
+
+const std::string& RecordedNames::name(const std::string& path) {
+    const auto found = cgroups_.find(path);
+    return found == cgroups_.end() ? here_.name(path) : found->second;
 }
 
 }  // namespace lattop::recording

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The names in a recording: users, and the frames of user stacks, so that a
-// recording shows them on a machine that has neither. NameBook gathers what is
+// The names in a recording: users, cgroups, and the frames of user stacks, so that
+// a recording shows them on a machine that has none of them. NameBook gathers what is
 // new with each snapshot; RecordedNames keeps what a reader finds.
 //
 // A Names payload is a run of items, the first byte of each says what it is; a
@@ -16,12 +16,15 @@
 //	        identity replaces it. own: index of the innermost frame in the
 //	        program's own file, ffffffff for none
 //	'U' u32 uid, text name
+//	'C' text path, text name
+//	        a cgroup that is called other than by its path
 //
 // A process "sh" of pid 7 asleep in wait4, root's:
 //
 //	46 05 00 00 00 'wait4' 1a 00 00 00 00 00 00 00 09 00 00 00 'libc.so.6' ...
 //	53 00 00 00 00 07 00 00 00 07 00 00 00 ... 01 00 00 00 00 00 00 00
 //	55 00 00 00 00 04 00 00 00 'root'
+//	43 4f 00 00 00 '/docker/...' 0a 00 00 00 'docker:web'
 //
 // A recording may be anybody's, and a few bytes of a packed payload make many
 // in memory: what is beyond the limits below is refused. The writer keeps to
@@ -37,6 +40,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "lattop/model/cgroup_names.h"
 #include "lattop/model/user_stacks.h"
 #include "lattop/model/users.h"
 #include "unwind/byte_reader.h"
@@ -50,12 +54,19 @@ inline constexpr std::size_t kMaxInlined = 256;  ///< in one frame
 inline constexpr std::size_t kMaxStackFunctions = 4096;
 inline constexpr std::size_t kMaxText = std::size_t{1} << 14;  ///< bytes
 inline constexpr std::size_t kMaxNamesPayload = std::size_t{64} << 20;
-/// All payloads of a recording; in memory some six times as much.
+/// All payloads of a recording; in memory six to ten times as much.
 inline constexpr std::size_t kMaxNames = std::size_t{256} << 20;
 
-/// What has been written so far, and what is new. Of stacks it keeps those of
-/// the last snapshot: on a machine that forks, others come without end, and one
-/// that comes back is written again.
+/// Whom names are taken from.
+struct NameSources {
+    const UserStacks& stacks;
+    Users& users;
+    CgroupNames& cgroups;
+};
+
+/// What has been written so far, and what is new. Of stacks and cgroups it keeps
+/// those of the last snapshot: on a machine that forks or starts containers, others
+/// come without end, and one that comes back is written again.
 class NameBook {
 public:
     /// `most`: bytes of all payloads.
@@ -63,10 +74,11 @@ public:
 
     /// The payload for the names of `snapshot` that are new or have changed;
     /// empty where none are.
-    std::vector<std::byte> news(const Snapshot& snapshot, const UserStacks& stacks, Users& users);
+    std::vector<std::byte> news(const Snapshot& snapshot, NameSources names);
 
     /// How many it keeps.
     [[nodiscard]] std::size_t stacks() const { return stacks_.size(); }
+    [[nodiscard]] std::size_t cgroups() const { return cgroups_.size(); }
 
     /// How many stacks were left without names: those of all had no room.
     [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
@@ -74,23 +86,28 @@ public:
 private:
     enum class Added { Yes, Later, Never };
     using Stacks = std::unordered_map<StackId, std::vector<UserFramePtr>, HashStackId>;
+    using Cgroups = std::unordered_map<std::string, std::string>;  // by path
     Added add_stack(const StackId& id, const UserStack& stack, std::string& payload);
     /// From those of the snapshots before to those `here`, and what of it is new
     /// to `payload`.
     void take_over(const StackId& id, const UserStacks& stacks, Stacks& here, std::string& payload);
     void add_user(std::uint32_t uid, const std::string& name, std::string& payload);
+    /// Adds the one at `path` to those that are in the snapshot.
+    void add_cgroup(const std::string& path, CgroupNames& names, Cgroups& here,
+                    std::string& payload);
     [[nodiscard]] Added room_for(std::size_t bytes, const std::string& payload) const;
 
     std::unordered_map<std::string, std::uint32_t> frames_;  // by the bytes of its item
     Stacks stacks_;
     std::unordered_map<std::uint32_t, std::string> users_;
+    Cgroups cgroups_;
     std::size_t written_ = 0;  // bytes of all payloads before
     std::size_t most_;
     std::uint64_t left_out_ = 0;
 };
 
-/// The names of a recording: both seams that views take names from.
-class RecordedNames final : public UserStacks, public Users {
+/// The names of a recording: all seams that views take names from.
+class RecordedNames final : public UserStacks, public Users, public CgroupNames {
 public:
     /// `most`: bytes of all payloads.
     explicit RecordedNames(std::size_t most = kMaxNames) : most_(most) {}
@@ -112,6 +129,8 @@ public:
     }
     /// The number where the recording has no name.
     const std::string& name(std::uint32_t uid) override;
+    /// As on this machine where the recording has no name.
+    const std::string& name(const std::string& path) override;
 
 private:
     [[nodiscard]] UserStack read_stack(ByteReader& reader) const;
@@ -119,6 +138,8 @@ private:
     std::vector<UserFramePtr> frames_;
     std::unordered_map<StackId, UserStack, HashStackId> stacks_;
     std::unordered_map<std::uint32_t, std::string> users_;
+    std::unordered_map<std::string, std::string> cgroups_;  // by path
+    SystemCgroups here_;
     std::size_t bytes_ = 0;  // of all payloads
     std::size_t most_;
 };

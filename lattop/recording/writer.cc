@@ -53,15 +53,13 @@ void Writer::put(Kind kind, std::span<const std::byte> raw, std::span<const std:
     bytes_ += record.size();
 }
 
-void Writer::add_names(const Snapshot& snapshot, const UserStacks& stacks, Users& users,
-                       std::uint64_t realtime_ns) {
-    const std::vector<std::byte> names = names_.news(snapshot, stacks, users);
-    if (!names.empty()) put(Kind::Names, names, {}, 0, realtime_ns);
+void Writer::add_names(const Snapshot& snapshot, NameSources names, std::uint64_t realtime_ns) {
+    const std::vector<std::byte> news = names_.news(snapshot, names);
+    if (!news.empty()) put(Kind::Names, news, {}, 0, realtime_ns);
 }
 
-void Writer::add(const Snapshot& snapshot, const UserStacks& stacks, Users& users,
-                 std::uint64_t realtime_ns) {
-    add_names(snapshot, stacks, users, realtime_ns);
+void Writer::add(const Snapshot& snapshot, NameSources names, std::uint64_t realtime_ns) {
+    add_names(snapshot, names, realtime_ns);
     std::vector<std::byte> raw = encode(snapshot);
     const bool key = snapshots_ % kSnapshotsPerKey == 0;
     put(Kind::Snapshot, raw, key ? std::span<const std::byte>{} : previous_,

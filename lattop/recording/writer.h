@@ -11,8 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "lattop/model/user_stacks.h"
-#include "lattop/model/users.h"
 #include "lattop/recording/compress.h"
 #include "lattop/recording/format.h"
 #include "lattop/recording/names.h"
@@ -33,12 +31,10 @@ public:
     Writer(Append append, const Info& info, std::uint64_t realtime_ns);
 
     /// Writes the names that are new with it, then the snapshot.
-    void add(const Snapshot& snapshot, const UserStacks& stacks, Users& users,
-             std::uint64_t realtime_ns);
+    void add(const Snapshot& snapshot, NameSources names, std::uint64_t realtime_ns);
 
     /// Writes names of a snapshot already written that were found since.
-    void add_names(const Snapshot& snapshot, const UserStacks& stacks, Users& users,
-                   std::uint64_t realtime_ns);
+    void add_names(const Snapshot& snapshot, NameSources names, std::uint64_t realtime_ns);
 
     /// Nothing can be added behind it.
     void end(std::uint64_t realtime_ns);

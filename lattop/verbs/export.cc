@@ -47,10 +47,10 @@ std::string csv(Profile& profile) {
 
 std::string json(Profile& profile) {
     Model model;
-    CgroupNames cgroups;
     model.update(std::move(profile.snapshot), {});
-    return refresh_json({model, profile.names(), profile.users(), profile.reasons(), cgroups}, {},
-                        0, profile.realtime_ns, {});
+    return refresh_json(
+        {model, profile.names(), profile.users(), profile.reasons(), profile.cgroups()}, {}, 0,
+        profile.realtime_ns, {});
 }
 
 /// A timeline, made of every snapshot and not of their sum.

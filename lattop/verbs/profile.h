@@ -30,6 +30,7 @@ public:
 
     [[nodiscard]] const UserStacks& names() const { return world().stacks; }
     [[nodiscard]] Users& users() const { return world().users; }
+    [[nodiscard]] CgroupNames& cgroups() const { return world().cgroups; }
     [[nodiscard]] Reasons& reasons() const { return world().reasons; }
 
     Snapshot snapshot;

@@ -79,7 +79,7 @@ void record(const RecordPlan& plan, World world, recording::Writer& writer, cons
         const std::uint64_t now = world.source.realtime_ns().value_or(world.clock.realtime_ns());
         world.stacks.want(snapshot);
         world.stacks.collect();
-        writer.add(snapshot, world.stacks, world.users, now);
+        writer.add(snapshot, {world.stacks, world.users, world.cgroups}, now);
         progress(writer);
         if (last || !world.source.more()) break;
         next = std::min(std::max(next + plan.delay, world.clock.now()), end);

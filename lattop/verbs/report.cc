@@ -27,7 +27,7 @@ std::string report_text(const Snapshot& snapshot, const UserStacks& names, Users
                         Reasons& reasons, const std::string& clock, const ReportOptions& options,
                         Charset charset) {
     Model model;
-    CgroupNames cgroups;
+    SystemCgroups cgroups;  // asked for none: the text has no column of theirs
     model.update(copy(snapshot), {});
     TextOptions text;
     text.limit = options.tasks;
@@ -56,11 +56,10 @@ int report_command(Arguments& arguments) {
     Profile profile = Profile::recorded(file, selection);
     if (json) {
         Model model;
-        CgroupNames cgroups;
         model.update(std::move(profile.snapshot), selection.query());
-        write_output(
-            refresh_json({model, profile.names(), profile.users(), profile.reasons(), cgroups}, {},
-                         tasks.empty() ? 0 : options.tasks, profile.realtime_ns, {}));
+        write_output(refresh_json(
+            {model, profile.names(), profile.users(), profile.reasons(), profile.cgroups()}, {},
+            tasks.empty() ? 0 : options.tasks, profile.realtime_ns, {}));
         return 0;
     }
     write_output(printable(profile.title, locale_charset()) + "\n" +

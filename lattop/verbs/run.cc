@@ -68,7 +68,7 @@ public:
                         recording_info(options.command), world_.clock.realtime_ns());
         keep_tree(snapshot, TreeMembers(0), before_);
         count_from(begin_, snapshot.header);
-        writer_->add(snapshot, world_.stacks, world_.users, world_.clock.realtime_ns());
+        writer_->add(snapshot, names(), world_.clock.realtime_ns());
     }
 
     void look() {
@@ -87,7 +87,7 @@ public:
         keep_tree(snapshot, tree_.members(), before_);
         period_.add(snapshot);
         write([&](recording::Writer& writer) {
-            writer.add(so_far(), world_.stacks, world_.users, world_.clock.realtime_ns());
+            writer.add(so_far(), names(), world_.clock.realtime_ns());
         });
     }
 
@@ -106,6 +106,10 @@ public:
     [[nodiscard]] const TreeMembers& members() const { return tree_.members(); }
 
 private:
+    [[nodiscard]] recording::NameSources names() const {
+        return {world_.stacks, world_.users, world_.cgroups};
+    }
+
     /// A full disk costs the rest of the recording, and nothing else.
     void write(const std::function<void(recording::Writer&)>& step) {
         if (!writer_) return;

@@ -167,6 +167,14 @@ const LiveNames* live_names(const Snapshot& snapshot, const Task& task, const En
     return same ? live : nullptr;
 }
 
+/// What the task waits for. Until a look at this sleep has been answered, the line
+/// stands without what the sleep before waited for, so that what follows stays in
+/// its place.
+std::string object_text(const Task& task, const LiveNames* live) {
+    if (live == nullptr || live->object.empty()) return "";
+    return live->sleeps == task.sleeps ? live->object : "...";
+}
+
 std::string live_remark(const Trace& trace, const LiveNames* live) {
     if (live == nullptr || !lacks_frames(trace)) return "";
     if (live->addresses.empty()) return "; not seen as it is now: " + live->end;
@@ -205,8 +213,9 @@ void append_open(std::vector<Line>& lines, const Snapshot& snapshot, const Stack
     if (trace != nullptr) {
         const Reason& reason = context.reasons.of(snapshot, task, entry, stacks);
         lines.push_back({{"    " + reason_remark(reason), Style::Dim}});
-        if (live != nullptr && !live->object.empty())
-            lines.push_back({{"    waits for ", Style::Dim}, {live->object, Style::Normal}});
+        if (const std::string object = live_of == nullptr ? "" : object_text(*live_of, live);
+            !object.empty())
+            lines.push_back({{"    waits for ", Style::Dim}, {object, Style::Normal}});
         append_frames(lines, "kernel", kernel_frame_texts(snapshot, *trace), Style::Kernel);
         if (live != nullptr && !live->addresses.empty() && lacks_frames(*trace))
             append_frames(lines, "now", user_frame_texts(live->stack), Style::User);

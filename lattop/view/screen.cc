@@ -35,9 +35,11 @@ View view_beside(View view, bool next) {
 
 }  // namespace
 
-Screen::Screen(const ScreenSetup& setup, UserStacks& stacks, Users& users, Reasons& reasons)
+Screen::Screen(const ScreenSetup& setup, UserStacks& stacks, Users& users, CgroupNames& cgroups,
+               Reasons& reasons)
     : stacks_(stacks),
       users_(users),
+      cgroups_(cgroups),
       reasons_(reasons),
       options_(setup.rows),
       delay_(setup.delay),

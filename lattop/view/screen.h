@@ -46,7 +46,8 @@ inline constexpr Size kLeastSize{40, 8};
 
 class Screen {
 public:
-    Screen(const ScreenSetup& setup, UserStacks& stacks, Users& users, Reasons& reasons);
+    Screen(const ScreenSetup& setup, UserStacks& stacks, Users& users, CgroupNames& cgroups,
+           Reasons& reasons);
 
     /// What to ask the source for.
     [[nodiscard]] Query query() const;
@@ -124,8 +125,8 @@ private:
 
     UserStacks& stacks_;
     Users& users_;
+    CgroupNames& cgroups_;
     Reasons& reasons_;
-    CgroupNames cgroups_;
     Model model_;
     RowOptions options_;
     std::chrono::milliseconds delay_;

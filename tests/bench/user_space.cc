@@ -76,13 +76,14 @@ const std::array<std::vector<std::byte>, 2>& snapshots(const benchmark::State& s
 /// A screen that knows both snapshots.
 struct Watched {
     explicit Watched(const benchmark::State& state, View view = View::Tasks)
-        : screen({.rows = {.view = view}}, stacks, users, reasons) {
+        : screen({.rows = {.view = view}}, stacks, users, cgroups, reasons) {
         for (const auto& bytes : snapshots(state))
             screen.update(decode(bytes), screen.query());
     }
 
     SampleStacks stacks;
     SampleUsers users;
+    SystemCgroups cgroups;
     Reasons reasons;
     Screen screen;
 };
@@ -99,7 +100,7 @@ void aggregate(benchmark::State& state, View view) {
     SampleStacks stacks;
     SampleUsers users;
     Reasons reasons;
-    CgroupNames cgroups;
+    SystemCgroups cgroups;
     Model model;
     for (const auto& bytes : snapshots(state))
         model.update(decode(bytes), {});

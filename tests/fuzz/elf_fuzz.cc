@@ -2,6 +2,8 @@
 //
 // ELF files: whatever they are, they give rows that may be taught and frames
 // with a place.
+#include <libelf.h>
+
 #include <cstdint>
 #include <vector>
 
@@ -19,5 +21,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         REQUIRE(lt_row_valid(&built.row));
         REQUIRE(names->frame_at(offset, true, "/a/file") != nullptr);
     }
+    std::vector<char> again = image;
+    lattop::ElfSymbols variables(lattop::ElfSymbols::Of::Data);
+    if (Elf* elf = elf_memory(again.data(), again.size())) {
+        variables.add(elf);
+        elf_end(elf);
+    }
+    for (std::uint64_t address = 0; address < size; address += kStride)
+        if (const auto* found = variables.find(address))
+            REQUIRE(address >= found->address && address < found->end);
     return 0;
 }

@@ -104,6 +104,22 @@ TEST_CASE("an incomplete stack of a task that sleeps is shown as it is now") {
     CHECK(run.stacks.live_wanted == std::vector<std::uint32_t>{1200, 1200});
 }
 
+TEST_CASE("what a task waits for is shown for the sleep that was looked at") {
+    LiveRun run({press(U'N'), press(KeyCode::Home), press(U'j'), press(U'j'), press(U'j'),
+                 press(U'j'), press(KeyCode::Enter), kTimeout});
+    run.terminal.window = {100, 40};
+    run.stacks.live_pid = 1200;
+    run.stacks.live.emplace();
+    run.stacks.live->addresses = {0x7f1000086f16};
+    run.stacks.live->object = "fd 9: /var/lib/db";
+    run.stacks.live->sleeps = std::uint64_t{130} * 12;  // as in the second snapshot
+    run.go();
+    const auto& screens = run.terminal.screens;
+    CHECK_THAT(screens.at(screens.size() - 2), has_text("waits for fd 9: /var/lib/db"));
+    CHECK_THAT(screens.back(), has_text("waits for ..."));
+    CHECK_THAT(screens.back(), !has_text("/var/lib/db"));
+}
+
 TEST_CASE("a task that is awake, or whose stacks are whole, is not looked at") {
     // The record of exited threads; 12 and 45 sleep in the kernel; 877 is awake.
     LiveRun run({press(U'N'), press(KeyCode::Home), press(KeyCode::Enter), press(U'j'), press(U'j'),

@@ -32,7 +32,7 @@ public:
         std::ofstream(path_ / file) << text;
     }
     [[nodiscard]] std::string name(const std::string& cgroup) const {
-        return CgroupNames(path_).name(cgroup);
+        return SystemCgroups(path_).name(cgroup);
     }
 
     [[nodiscard]] const fs::path& path() const { return path_; }

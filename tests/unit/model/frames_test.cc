@@ -146,7 +146,7 @@ TEST_CASE("rows are ordered by every column, and the other way round") {
     SampleStacks stacks;
     SampleUsers users;
     Reasons reasons;
-    CgroupNames cgroups;
+    SystemCgroups cgroups;
     const TableContext context{model, stacks, users, reasons, cgroups};
     for (const Column id : columns(View::Tasks)) {
         const ColumnInfo& column = column_info(id);
@@ -179,7 +179,7 @@ TEST_CASE("cells of every row fit their columns") {
     SampleStacks stacks;
     SampleUsers users;
     Reasons reasons;
-    CgroupNames cgroups;
+    SystemCgroups cgroups;
     const TableContext context{model, stacks, users, reasons, cgroups};
     const auto rows = make_rows(context, {.filter = ""});
     for (const Column column : columns(View::Tasks))

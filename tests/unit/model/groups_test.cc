@@ -27,7 +27,7 @@ struct Tables {
     Model model;
     SampleStacks stacks;
     SampleUsers users;
-    CgroupNames cgroups;
+    SystemCgroups cgroups;
     Reasons reasons;
     RowOptions options;
 };

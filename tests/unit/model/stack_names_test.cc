@@ -247,6 +247,7 @@ TEST_CASE("the worker walks a thread that sleeps, and names what it finds") {
     task.tgid = child.task().tgid;
     task.start_ns = child.task().start_ns;
     task.exec_id = child.task().exec_id;
+    task.sleeps = 7;
     StackNames names(std::make_unique<WorkerNamer>());
     CHECK(names.find_live(task) == nullptr);
     names.want_live(task);
@@ -256,6 +257,8 @@ TEST_CASE("the worker walks a thread that sleeps, and names what it finds") {
     const LiveNames* live = names.find_live(task);
     REQUIRE(live != nullptr);
     CHECK(live->end.empty());
+    CHECK(live->object.starts_with("fd 0: "));
+    CHECK(live->sleeps == 7);
     REQUIRE(live->stack.frames.size() == live->addresses.size());
     CHECK(live->stack.frames.front()->symbol == "read");
     CHECK(std::ranges::any_of(live->stack.frames,

@@ -158,6 +158,25 @@ TEST_CASE("a mutex of glibc's says who holds it") {
     CHECK(proc.object(SYS_futex, kAddress, 6 | kWait) == "mutex 0x1000, held by 445 worker (D)");
 }
 
+TEST_CASE("a futex is called what its program calls it") {
+    const Proc proc;
+    proc.add_thread(445, "worker", 'D');
+    const auto object = [&](std::uint64_t expected_value, const std::string& called) {
+        const std::string call =
+            fmt::format("{} {:#x} 0x80 {:#x} 0x0 0x0 0x0 0x7ffd00000000 0x7f00\n",
+                        static_cast<long>(SYS_futex), kAddress, expected_value);
+        return wait_object(proc.path(), 440, 441, call, [&](std::uint64_t address) {
+            CHECK(address == kAddress);
+            return called;
+        });
+    };
+    std::array<std::uint32_t, 5> words{2, 0, 445, 1, 0};
+    proc.write_memory(words.data(), sizeof(words));
+    CHECK(object(2, "queue_lock") == "mutex queue_lock, held by 445 worker (D)");
+    CHECK(object(0, "queue_ready+0x8") == "futex queue_ready+0x8");
+    CHECK(object(0, "") == "futex 0x1000");
+}
+
 TEST_CASE("in a pid namespace the holder is found by the number that it knows itself by") {
     const Proc proc;
     proc.add_thread(441, "sleeper", 'S', "11");

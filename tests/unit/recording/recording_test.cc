@@ -98,8 +98,9 @@ TEST_CASE("wakers are encoded, and the names of the stacks they woke from record
     frame.symbol = "write";
     const OneStack stacks(frame, StackId{{LT_KIND_TASK, 12, 12, 1000}, 1, 50});
     SampleUsers users;
+    FakeCgroups cgroups;
     recording::RecordedNames names;
-    names.add(recording::NameBook().news(snapshot, stacks, users));
+    names.add(recording::NameBook().news(snapshot, {stacks, users, cgroups}));
     const UserStack* stack =
         names.find(stack_id(snapshot, snapshot.wakers[0], snapshot.wakers[0].trace));
     REQUIRE(stack != nullptr);
@@ -135,19 +136,86 @@ TEST_CASE("names of users and of stacks come with the recording") {
     CHECK(reader.names().name(4711) == "4711");
 }
 
+TEST_CASE("names of cgroups come with the recording, those that the path does not tell") {
+    const std::string id(64, 'd');
+    const std::string web = "/system.slice/docker-" + id + ".scope";
+    const std::string job = "/system.slice/docker-" + std::string(64, 'e') + ".scope";
+    SnapshotBuilder builder;
+    builder.add_task({.pid = 1, .cgroup = web});
+    builder.add_task({.pid = 2, .cgroup = web});
+    builder.add_task({.pid = 3, .cgroup = "/my/own"});
+    builder.add_task({.pid = 4});
+    const Snapshot snapshot = builder.snapshot();
+    const SampleStacks stacks;
+    SampleUsers users;
+    FakeCgroups cgroups;
+    cgroups.call(web, "docker:web");
+    std::vector<std::byte> bytes;
+    recording::Writer writer(
+        [&](auto more) { bytes.insert(bytes.end(), more.begin(), more.end()); }, {}, 0);
+    writer.add(snapshot, {stacks, users, cgroups}, 0);
+    CHECK(cgroups.asked == 2);
+    writer.end(0);
+    Reader reader = open(bytes);
+    recording::RecordedNames& names = reader.names();
+    CHECK(reader.damage().empty());
+    CHECK(names.name(web) == "docker:web");
+    CHECK(names.name("/my/own") == "/my/own");
+    CHECK(names.name("") == "-");
+    CHECK(names.name(job) == "docker:eeeeeeeeeeee");  // of an older lattop's recording
+}
+
+TEST_CASE("a cgroup is written once, again when it is called otherwise or comes back") {
+    const auto with = [](const std::string& path) {
+        SnapshotBuilder builder;
+        builder.add_task({.cgroup = path});
+        return builder.snapshot();
+    };
+    const SampleStacks stacks;
+    SampleUsers users;
+    FakeCgroups cgroups;
+    cgroups.call("/a", "docker:a");
+    cgroups.call("/b", "docker:b");
+    FakeCgroups renamed;
+    renamed.call("/a", "docker:z");
+    recording::NameBook book;
+    recording::RecordedNames names;
+    const auto news = [&](const Snapshot& snapshot, CgroupNames& from) {
+        const auto payload = book.news(snapshot, {stacks, users, from});
+        names.add(payload);
+        return payload.size();
+    };
+    CHECK(news(with("/a"), cgroups) > 0);
+    CHECK(news(with("/a"), cgroups) == 0);
+    CHECK(news(with("/a"), renamed) == 1 + 4 + 2 + 4 + 8);
+    CHECK(names.name("/a") == "docker:z");
+    CHECK(news(with("/b"), cgroups) == 1 + 4 + 2 + 4 + 8);
+    CHECK(book.cgroups() == 1);
+    CHECK(news(with("/a"), cgroups) == 1 + 4 + 2 + 4 + 8);
+    CHECK(names.name("/b") == "docker:b");
+    // What has no room, and what would be cut short, stays a path.
+    recording::NameBook little(20);
+    CHECK(little.news(with("/a"), {stacks, users, cgroups}).size() <= 20);
+    const std::string longer(recording::kMaxText + 1, 'x');
+    FakeCgroups of_longer;
+    of_longer.call(longer, "docker:x");
+    CHECK(news(with(longer), of_longer) == 0);
+}
+
 TEST_CASE("stacks of tasks that are gone are forgotten, their frames are not") {
     const SampleStacks stacks;
     SampleUsers users;
+    FakeCgroups cgroups;
     recording::NameBook book;
     const Snapshot all = sample_machine(10).snapshot();
     const Snapshot none = SnapshotBuilder().snapshot();
-    const std::size_t first = book.news(all, stacks, users).size();
+    const std::size_t first = book.news(all, {stacks, users, cgroups}).size();
     CHECK(first > 0);
-    CHECK(book.news(all, stacks, users).empty());
+    CHECK(book.news(all, {stacks, users, cgroups}).empty());
     CHECK(book.stacks() > 0);
-    CHECK(book.news(none, stacks, users).empty());
+    CHECK(book.news(none, {stacks, users, cgroups}).empty());
     CHECK(book.stacks() == 0);
-    const auto again = book.news(all, stacks, users);
+    const auto again = book.news(all, {stacks, users, cgroups});
     REQUIRE(!again.empty());
     CHECK(again.front() == std::byte{'S'});
     CHECK(again.size() < first / 2);
@@ -261,6 +329,8 @@ TEST_CASE("damaged names are refused") {
         {'X'},
         {'U', 1},
         {'U', 1, 0, 0, 0, 0xff, 0xff, 0xff, 0xff},
+        {'C', 1, 0, 0, 0, '/'},
+        {'C', 1, 0, 0, 0, '/', 0xff, 0xff, 0xff, 0xff},
         {'F', 0xff, 0xff, 0xff, 0xff},
     };
     for (const auto& bytes : cases)
@@ -371,10 +441,11 @@ TEST_CASE(
 TEST_CASE("the writer keeps to the limits of the reader") {
     const auto check = [](const LargeStack& stacks, std::size_t frames) {
         SampleUsers users;
+        FakeCgroups cgroups;
         recording::NameBook book;
         recording::RecordedNames names;
         const Snapshot snapshot = one_stack();
-        names.add(book.news(snapshot, stacks, users));
+        names.add(book.news(snapshot, {stacks, users, cgroups}));
         const UserStack* stack =
             names.find(stack_id(snapshot, snapshot.tasks[0], snapshot.entries[0]));
         REQUIRE(stack != nullptr);
@@ -390,11 +461,12 @@ TEST_CASE("the writer keeps to the limits of the reader") {
 TEST_CASE("stacks that have no room in a recording are counted once and have no names") {
     const LargeStack stacks(10, 0, 1'000);
     SampleUsers users;
+    FakeCgroups cgroups;
     const Snapshot snapshot = one_stack();
     recording::NameBook book(500);
     recording::RecordedNames names(500);
     for (int i = 0; i < 2; ++i)
-        names.add(book.news(snapshot, stacks, users));
+        names.add(book.news(snapshot, {stacks, users, cgroups}));
     CHECK(book.left_out() == 1);
     CHECK(names.find(stack_id(snapshot, snapshot.tasks[0], snapshot.entries[0])) == nullptr);
     CHECK(names.name(0) == users.name(0));

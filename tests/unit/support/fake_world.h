@@ -11,19 +11,22 @@
 namespace lattop::test {
 
 struct FakeWorld {
-    FakeWorld() : source([](std::uint64_t n) { return sample_machine(10 + n * 2).snapshot(); }) {}
+    FakeWorld() : source([](std::uint64_t n) { return sample_machine(10 + n * 2).snapshot(); }) {
+        cgroups.call(kSampleContainer, "docker:shop");
+    }
 
     [[nodiscard]] World world() { return with(source); }
 
     /// The same, with snapshots from elsewhere.
     [[nodiscard]] World with(Source& other) {
-        return {other, stacks, users, clock, learning, reasons};
+        return {other, stacks, users, cgroups, clock, learning, reasons};
     }
 
     FakeClock clock;
     FakeSource source;
     SampleStacks stacks;
     SampleUsers users;
+    FakeCgroups cgroups;
     FakeLearning learning;
     Reasons reasons;
 };

@@ -6,12 +6,14 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "lattop/clock.h"
+#include "lattop/model/cgroup_names.h"
 #include "lattop/model/learning.h"
 #include "lattop/model/user_stacks.h"
 #include "lattop/source/error.h"
@@ -108,6 +110,21 @@ public:
 private:
     FakeClock& clock_;
     std::deque<Event> script_;
+};
+
+/// Knows the cgroups that a test says; others are called by their paths.
+class FakeCgroups final : public CgroupNames {
+public:
+    void call(const std::string& path, const std::string& name) { known_[path] = name; }
+    const std::string& name(const std::string& path) override {
+        ++asked;
+        return known_.try_emplace(path, path).first->second;
+    }
+
+    int asked = 0;
+
+private:
+    std::map<std::string, std::string> known_;
 };
 
 /// Has the names of one stack, or gives one for all.

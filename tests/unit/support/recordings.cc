@@ -18,13 +18,14 @@ std::vector<std::byte> make_recording(std::size_t count,
     std::vector<std::byte> bytes;
     SampleStacks stacks;
     SampleUsers users;
+    SystemCgroups cgroups;
     recording::Writer writer(
         [&](std::span<const std::byte> more) {
             bytes.insert(bytes.end(), more.begin(), more.end());
         },
         {{"host", "sample"}, {"kernel", "6.1"}}, kRecordedAt);
     for (std::size_t i = 0; i < count; ++i)
-        writer.add(make(i).snapshot(), stacks, users, kRecordedAt + i * 2'000'000'000);
+        writer.add(make(i).snapshot(), {stacks, users, cgroups}, kRecordedAt + i * 2'000'000'000);
     if (ended) writer.end(kRecordedAt + count * 2'000'000'000);
     return bytes;
 }

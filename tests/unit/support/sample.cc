@@ -65,7 +65,7 @@ void add_database(SnapshotBuilder& builder, const Traces& traces, std::uint64_t 
                           .runs = 131 * t,
                           .uid = 112,
                           .start_ns = 5'000 + i,
-                          .cgroup = "/system.slice/docker-" + std::string(64, 'd') + ".scope",
+                          .cgroup = kSampleContainer,
                           .entries = {{.trace = traces.lock,
                                        .blocked_ns = lock,
                                        .sleeps = 30 * t,

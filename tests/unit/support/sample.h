@@ -20,6 +20,10 @@ namespace lattop::test {
 /// The machine after `seconds` seconds: figures grow by it.
 SnapshotBuilder sample_machine(std::uint64_t seconds);
 
+/// The cgroup of its database.
+inline const std::string kSampleContainer =
+    "/system.slice/docker-" + std::string(64, 'd') + ".scope";
+
 /// Names for the user stacks of the sample, by trace id.
 class SampleStacks final : public UserStacks {
 public:

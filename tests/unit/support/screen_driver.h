@@ -24,7 +24,7 @@ class Driver {
 public:
     explicit Driver(Size size = {80, 24}, Charset charset = Charset::Utf8,
                     const ScreenSetup& setup = {})
-        : size_(size), charset_(charset), screen_(setup, stacks_, users_, reasons_) {
+        : size_(size), charset_(charset), screen_(setup, stacks_, users_, cgroups_, reasons_) {
         refresh(10);
     }
 
@@ -84,6 +84,7 @@ private:
     Charset charset_;
     SampleStacks stacks_;
     SampleUsers users_;
+    SystemCgroups cgroups_;
     Reasons reasons_;
     Screen screen_;
     std::uint64_t seconds_ = 0;
@@ -94,8 +95,9 @@ private:
 inline std::string shown_after(const SnapshotBuilder& machine, std::initializer_list<Key> keys) {
     SampleStacks stacks;
     SampleUsers users;
+    SystemCgroups cgroups;
     Reasons reasons;
-    Screen screen({}, stacks, users, reasons);
+    Screen screen({}, stacks, users, cgroups, reasons);
     screen.update(machine.snapshot(), screen.query());
     for (const Key pressed : keys) {
         screen.handle(pressed);

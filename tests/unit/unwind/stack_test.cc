@@ -169,6 +169,9 @@ TEST_CASE("a blocked thread's stack is read without stopping it") {
     CHECK(stack.state == LiveStack::State::Blocked);
     CHECK(stack.walk.complete);
     CHECK(own_names(child, addresses_of(stack.walk)) == expected_chain("call"));
+    CHECK(stack.object.starts_with("fd 0: "));
+    CHECK(live_object("/proc", child.task().pid, tid) == stack.object);
+    CHECK(live_object("/proc", child.task().pid, tid + (1U << 22)).empty());
 }
 
 TEST_CASE("a caller that is found by bp is found where the module tells bp") {

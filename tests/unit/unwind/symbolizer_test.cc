@@ -17,7 +17,7 @@
 namespace lattop::test {
 namespace {
 
-constexpr int kSymbolLines = 7;
+constexpr int kSymbolLines = 10;
 const std::string kSymbolPrograms = LATTOP_TEST_PROGRAMS;
 
 UserFrame frame_of(Symbolizer& symbolizer, const Child& child, std::uint64_t address) {
@@ -68,6 +68,38 @@ TEST_CASE("functions are named in every kind of program") {
     const UserFrame libc = frame_of(symbolizer, child, child.address("libc"));
     CHECK(libc.symbol == "puts");
     CHECK(libc.module == "libc.so.6");
+}
+
+TEST_CASE("variables are named in every kind of program, by symbol and offset") {
+    const std::string program =
+        GENERATE(std::string("symbols_pie"), "symbols_no_pie", "symbols_stripped");
+    INFO(program);
+    const bool stripped = program == "symbols_stripped";
+    const Child child(kSymbolPrograms + "/" + program, kSymbolLines);
+    Symbolizer symbolizer;
+    const auto name = [&](std::uint64_t address) {
+        return symbolizer.variable(child.task(), address, 1);
+    };
+    CHECK(name(child.address("zeros")) == (stripped ? "" : "known::queue_lock+0x8"));
+    CHECK(name(child.address("data")) == "shared_lock");
+    CHECK(name(child.address("stdout")) == "_IO_2_1_stdout_");
+    CHECK(name(child.address("zeros") + (1U << 20)).empty());
+    CHECK(name(child.address("plain")).empty());
+    CHECK(name(child.address("jit")).empty());
+    CHECK(name(0).empty());
+    CHECK(name(~std::uint64_t{0}).empty());
+}
+
+TEST_CASE("an image holds no variables until one is asked for") {
+    const std::string path = kSymbolPrograms + "/symbols_no_pie";
+    const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    const auto image = ElfImage::from_file(UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)));
+    const std::size_t before = image->bytes();
+    CHECK(!image->has_variables());
+    image->load_variables(fd);
+    CHECK(image->has_variables());
+    CHECK(image->bytes() > before);
+    CHECK(image->variable_at(0).empty());
 }
 
 TEST_CASE("the vdso's functions have names") {
@@ -199,6 +231,8 @@ TEST_CASE("an installed debug file names what the program does not") {
     CHECK(frame.symbol == (found ? "known::Pool::take(int)" : ""));
     CHECK(frame.file.ends_with("symbols_program.cc") == found);
     CHECK(frame_of(symbolizer, child, child.address("merged")).inlined.size() == (found ? 1 : 0));
+    CHECK(symbolizer.variable(child.task(), child.address("zeros"), 1) ==
+          (found ? "known::queue_lock+0x8" : ""));
 }
 
 TEST_CASE("a debug file that has to be fetched names stacks when it is here") {
@@ -220,6 +254,7 @@ TEST_CASE("a debug file that has to be fetched names stacks when it is here") {
     Naming naming = symbolizer.name(child.task(), at, 1);
     CHECK(naming.result == Naming::Result::Waiting);
     CHECK(naming.stack.frames.at(0)->symbol.empty());
+    CHECK(symbolizer.variable(child.task(), child.address("zeros"), 1).empty());
     CHECK(fetch->progress() == "debuginfod: symbols_by_id");
     go_on.set_value();
     std::uint64_t round = 2;
@@ -230,6 +265,8 @@ TEST_CASE("a debug file that has to be fetched names stacks when it is here") {
     CHECK(naming.result == Naming::Result::Named);
     CHECK(naming.stack.frames.at(0)->symbol == "known::Pool::take(int)");
     CHECK(naming.stack.frames.at(0)->line != 0);
+    CHECK(symbolizer.variable(child.task(), child.address("zeros"), round) ==
+          "known::queue_lock+0x8");
 }
 
 TEST_CASE("code that a JIT made is named by the map it left") {
@@ -311,6 +348,12 @@ TEST_CASE("damaged ELF files never do harm") {
     for (std::size_t at = 0; at < whole.size(); at += at < 1024 ? 3 : 401) {
         std::vector<char> bytes(whole.begin(), whole.end());
         bytes[at] = static_cast<char>(~bytes[at]);
+        ElfSymbols variables(ElfSymbols::Of::Data);
+        if (Elf* elf = elf_memory(bytes.data(), bytes.size())) {
+            variables.add(elf);
+            elf_end(elf);
+        }
+        if (const auto* found = variables.find(0x4000)) CHECK(variables.name_of(*found) != nullptr);
         const auto image = ElfImage::from_memory(std::move(bytes));
         CHECK(image->frame_at(0x1100, true, "x")->path == "x");
     }

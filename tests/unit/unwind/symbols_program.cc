@@ -39,9 +39,13 @@ std::uintptr_t merged_pc;
     return sum;
 }
 
+int queue_lock[4];  // begins as zeros: not in the file
+
 }  // namespace known
 
 extern "C" {
+__attribute__((visibility("default"))) int shared_lock = 1;
+
 __attribute__((noinline, visibility("default"))) int plain_function(int n) {
     volatile int sum = n;
     return sum + 2;
@@ -74,6 +78,12 @@ int main() {
     constexpr std::size_t kPage = 4096;
     void* jit = ::mmap(nullptr, kPage, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     std::printf("jit %lx\n", static_cast<unsigned long>(reinterpret_cast<std::uintptr_t>(jit)));
+    std::printf("zeros %lx\n", static_cast<unsigned long>(
+                                   reinterpret_cast<std::uintptr_t>(&known::queue_lock[2])));
+    std::printf("data %lx\n",
+                static_cast<unsigned long>(reinterpret_cast<std::uintptr_t>(&shared_lock)));
+    std::printf("stdout %lx\n",
+                static_cast<unsigned long>(reinterpret_cast<std::uintptr_t>(stdout)));
     std::fflush(stdout);
     while (std::getchar() != EOF) {
     }

@@ -48,6 +48,12 @@ TEST_CASE("what begins when the first snapshot was written is in the second one,
     CHECK(run.progress == std::vector<std::pair<std::uint64_t, std::uint64_t>>{{1, 1}, {2, 2}});
 }
 
+TEST_CASE("containers are called in a recording what they are called here") {
+    RecordRun run;
+    Reader reader = run.go({}, 1);
+    CHECK(reader.names().name(kSampleContainer) == "docker:shop");
+}
+
 TEST_CASE("a duration ends it, also between two snapshots") {
     RecordRun run;
     RecordPlan plan;

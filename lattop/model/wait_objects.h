@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What exactly the tasks of a snapshot that sleep wait for. Called by the batch
+// command for `--json --objects`.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <unordered_map>
+
+#include "lattop/model/model.h"
+
+namespace lattop {
+
+/// What a task waits for, by its identity: see wait_object.h.
+using WaitObjects = std::unordered_map<TaskId, std::string, HashTaskId>;
+
+/// What a task waits for now; "" where nothing is known.
+using FindObject = std::function<std::string(const Task&)>;
+
+/// Asks `find` for those of `tasks` that sleep, then `look_again` for a snapshot:
+/// what was found is of the sleep that `tasks` show where that goes on by then.
+WaitObjects find_wait_objects(std::span<const Task* const> tasks, const FindObject& find,
+                              const std::function<Snapshot()>& look_again);
+
+/// By /proc of this machine.
+FindObject system_objects();
+
+}  // namespace lattop

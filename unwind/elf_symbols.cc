@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See elf_symbols.h.
+#include "unwind/elf_symbols.h"
+
+#include <gelf.h>
+#include <libelf.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace lattop {
+namespace {
+
+/// Symbols and their names of one file.
+struct Most {
+    std::size_t symbols, name_bytes;
+};
+/// A browser with all its symbols has a tenth.
+constexpr Most kMostCode{std::size_t{16} << 20, std::size_t{1} << 30};
+/// Few futexes have a name at all: variables are worth less memory.
+constexpr Most kMostData{std::size_t{1} << 20, std::size_t{64} << 20};
+
+/// Nested symbols that find() looks through for one that covers an address.
+constexpr int kMaxNesting = 16;
+
+/// Which of several names of one function to show: the one that people write
+/// ("nanosleep", not "__nanosleep"), then what is visible outside.
+std::uint32_t preference_of(std::string_view name, unsigned char info) {
+    const auto first = std::min(name.find_first_not_of('_'), name.size());
+    const auto underscores = static_cast<std::uint32_t>(std::min<std::size_t>(first, 15));
+    const unsigned binding = GELF_ST_BIND(info);
+    const std::uint32_t scope = binding == STB_GLOBAL ? 0 : binding == STB_WEAK ? 1 : 2;
+    const auto length = static_cast<std::uint32_t>(std::min<std::size_t>(name.size(), 0xffff));
+    return underscores << 24 | scope << 16 | length;
+}
+
+bool names_code(const GElf_Sym& symbol, const std::vector<GElf_Shdr>& sections) {
+    const unsigned type = GELF_ST_TYPE(symbol.st_info);
+    if (symbol.st_shndx == SHN_UNDEF || symbol.st_name == 0) return false;
+    if (type == STT_FUNC || type == STT_GNU_IFUNC) return true;
+    // Assembly: labels without a type, in code.
+    return type == STT_NOTYPE && symbol.st_shndx < sections.size() &&
+           (sections[symbol.st_shndx].sh_flags & SHF_EXECINSTR) != 0;
+}
+
+/// One without a size would cover all that is behind it.
+bool names_data(const GElf_Sym& symbol) {
+    return GELF_ST_TYPE(symbol.st_info) == STT_OBJECT && symbol.st_shndx != SHN_UNDEF &&
+           symbol.st_name != 0 && symbol.st_size != 0;
+}
+
+/// Where a symbol without a size ends at the latest.
+std::uint64_t section_end(const GElf_Sym& symbol, const std::vector<GElf_Shdr>& sections) {
+    if (symbol.st_shndx >= sections.size()) return symbol.st_value + 1;
+    const GElf_Shdr& section = sections[symbol.st_shndx];
+    return section.sh_addr + section.sh_size;
+}
+
+std::vector<GElf_Shdr> section_headers(Elf* elf) {
+    std::vector<GElf_Shdr> headers(1);  // section 0 is none
+    for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
+        GElf_Shdr header{};
+        gelf_getshdr(section, &header);
+        headers.push_back(header);
+    }
+    return headers;
+}
+
+}  // namespace
+
+void ElfSymbols::add_table(Elf* elf, std::size_t section) {
+    const std::vector<GElf_Shdr> sections = section_headers(elf);
+    const GElf_Shdr& header = sections.at(section);
+    Elf_Data* data = elf_getdata(elf_getscn(elf, section), nullptr);
+    if (data == nullptr || header.sh_entsize == 0) return;
+    const Most& most = of_ == Of::Code ? kMostCode : kMostData;
+    const std::size_t count = data->d_size / header.sh_entsize;
+    for (std::size_t i = 0; i < count && symbols_.size() < most.symbols; ++i) {
+        GElf_Sym symbol;
+        if (gelf_getsym(data, static_cast<int>(i), &symbol) == nullptr) return;
+        if (!(of_ == Of::Code ? names_code(symbol, sections) : names_data(symbol))) continue;
+        const char* name = elf_strptr(elf, header.sh_link, symbol.st_name);
+        if (name == nullptr || *name == '\0' || *name == '$') continue;
+        const std::string_view text(name);
+        if (names_.size() + text.size() + 1 > most.name_bytes) return;
+        const std::uint64_t end =
+            symbol.st_size != 0 ? symbol.st_value + symbol.st_size : section_end(symbol, sections);
+        symbols_.push_back({symbol.st_value, end, static_cast<std::uint32_t>(names_.size()),
+                            preference_of(text, symbol.st_info)});
+        names_.append(text);
+        names_ += '\0';
+    }
+}
+
+void ElfSymbols::add(Elf* elf) {
+    const std::vector<GElf_Shdr> sections = section_headers(elf);
+    for (std::size_t i = 1; i < sections.size(); ++i)
+        if (sections[i].sh_type == SHT_SYMTAB || sections[i].sh_type == SHT_DYNSYM)
+            add_table(elf, i);
+    order();
+}
+
+/// Sorts by address and keeps the best name at each, with the farthest end.
+void ElfSymbols::order() {
+    std::ranges::sort(symbols_, [](const Symbol& a, const Symbol& b) {
+        return a.address != b.address ? a.address < b.address : a.preference < b.preference;
+    });
+    std::size_t kept = 0;
+    for (const Symbol& symbol : symbols_) {
+        if (kept != 0 && symbols_[kept - 1].address == symbol.address)
+            symbols_[kept - 1].end = std::max(symbols_[kept - 1].end, symbol.end);
+        else
+            symbols_[kept++] = symbol;
+    }
+    symbols_.resize(kept);
+    symbols_.shrink_to_fit();
+    names_.shrink_to_fit();
+}
+
+const ElfSymbols::Symbol* ElfSymbols::find(std::uint64_t address) const {
+    auto at = std::ranges::upper_bound(symbols_, address, {}, &Symbol::address);
+    for (int i = 0; i < kMaxNesting && at != symbols_.begin(); ++i) {
+        --at;
+        if (address < at->end) return &*at;
+    }
+    return nullptr;
+}
+
+}  // namespace lattop
