@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Takes of lattop's tables what one user can get: THREADS threads that each nap
- * at STACKS different stacks, over and over; all the time others that are born,
- * nap and die (not with "still"); and code that is mapped at MAPPINGS places, with a
- * nap in each, so that a resolver has as many rows to teach. tests/vm/cases/table-quota
- * runs it.
+ * at STACKS different stacks, over and over, of which the last is the same for all;
+ * all the time others that are born, nap and die (not with "still"); and code that is
+ * mapped at MAPPINGS places, with a nap in each, so that a resolver has as many rows
+ * to teach. tests/vm/cases/table-quota runs it.
  *
  * flood THREADS STACKS MAPPINGS SECONDS [still]
  */
@@ -13,7 +13,8 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
-enum { DEPTH = 16 };
+/* SHARED: a path beyond those of 6,500 threads with 10 stacks */
+enum { DEPTH = 16, SHARED = 0xffff };
 
 static long stacks, mappings;
 static volatile bool enough;
@@ -40,7 +41,7 @@ static void* nap_everywhere(void* number) {
 
     while (!enough)
         for (long i = 0; i < stacks && !enough; i++)
-            nap_at(first + (unsigned)i, DEPTH);
+            nap_at(i < stacks - 1 ? first + (unsigned)i : SHARED, DEPTH);
     return number;
 }
 
