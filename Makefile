@@ -9,11 +9,11 @@ KERNELS ?= $(shell awk '!/^\#/ && NF { print $$1 }' tests/vm/kernels)
 JOBS    ?= 2
 # --again: what failed is run once more, alone
 SUITEFLAGS ?=
+# What make test-all adds to make test: cases whose header says only=slow
 SLOW    ?= --slow
 # Which cases of tests/vm/cases: 'hook-* sleep-pipe' for some
 CASES   ?= *
-# Which of them make test runs by kprobes too: what goes by hooks; the others are of what lies behind them. Cases that are slow
-# (only=slow) it leaves to make test-all
+# Which of them make test runs by kprobes too: what goes by hooks; the others are of what lies behind them
 KPROBE_CASES ?= hook-* sleep-* load-init-failures load-unload-* table-* all-tasks-stress-ng stack-user-frames exited-tasks-merge
 # What make bench measures on
 BENCH_KERNELS ?= 5.10 6.1 6.12 7.2

@@ -44,23 +44,20 @@ std::uint64_t realtime_of(const World& world) {
     return world.source.realtime_ns().value_or(world.clock.realtime_ns());
 }
 
-/// Of the tasks that the document will hold.
-WaitObjects objects_of(const Options& options, const TableContext& context, const RowOptions& rows,
-                       const World& world) {
-    std::vector<const Task*> tasks;
-    for (const Row& row : make_rows(context, rows))
-        tasks.push_back(row.task);
-    const std::uint32_t limit = limit_of(options);
-    if (limit != 0 && tasks.size() > limit) tasks.resize(limit);
-    return find_wait_objects(tasks, world.find_object, [&] {
-        Query query;
-        query.sort = LT_SORT_PID;
-        query.traces = LT_TRACES_NONE;
-        query.limit = LT_MAX_LIMIT;
-        query.flags = LT_Q_ASLEEP;
-        query.pids = options.pids;
-        return world.source.take(query, Moment::Same);
-    });
+/// Nothing where the options do not ask, or nobody knows.
+FindObjects objects_finder(const Options& options, const World& world) {
+    if (!options.objects || !world.find_object) return {};
+    return [&](std::span<const Task* const> tasks) {
+        return find_wait_objects(tasks, world.find_object, [&] {
+            Query query;
+            query.sort = LT_SORT_PID;
+            query.traces = LT_TRACES_NONE;
+            query.limit = LT_MAX_LIMIT;
+            query.flags = LT_Q_ASLEEP;
+            query.pids = options.pids;
+            return world.source.take(query, Moment::Same);
+        });
+    };
 }
 
 std::string refresh(const Options& options, const TableContext& context, const World& world,
@@ -68,13 +65,9 @@ std::string refresh(const Options& options, const TableContext& context, const W
     RowOptions rows;
     rows.sort = options.sort;
     rows.hide_kernel_threads = options.hide_kernel_threads;
-    if (options.json) {
-        const bool wanted = options.objects && world.find_object != nullptr;
-        const auto objects =
-            wanted ? std::optional(objects_of(options, context, rows, world)) : std::nullopt;
+    if (options.json)
         return refresh_json(context, rows, limit_of(options), realtime_of(world), cost.learning,
-                            objects ? &*objects : nullptr);
-    }
+                            objects_finder(options, world));
     TextOptions text;
     text.rows = rows;
     text.limit = limit_of(options);

@@ -192,7 +192,8 @@ const char* kind_name(const Task& task) {
     }
 }
 
-Json task_object(const TableContext& context, const Row& row, const WaitObjects* objects) {
+Json task_object(const TableContext& context, const Row& row,
+                 const std::optional<WaitObjects>& objects) {
     const Task& task = *row.task;
     Json traces = Json::array();
     for (const Entry& entry : context.model.snapshot().entries_of(task))
@@ -220,7 +221,7 @@ Json task_object(const TableContext& context, const Row& row, const WaitObjects*
         {"cgroup_name", task.cgroup().empty() ? "" : context.cgroups.name(task.cgroup())},
         {"delta", task_delta(context.model.delta(task))},
         {"traces", std::move(traces)}};
-    if (objects != nullptr) {
+    if (objects) {
         const auto found = objects->find(id_of(task));
         result["waits_for"] = found == objects->end() ? "" : found->second;
     }
@@ -231,10 +232,14 @@ Json task_object(const TableContext& context, const Row& row, const WaitObjects*
 
 std::string refresh_json(const TableContext& context, const RowOptions& options,
                          std::uint32_t limit, std::uint64_t realtime_ns,
-                         const LearningState& learning, const WaitObjects* objects) {
+                         const LearningState& learning, const FindObjects& find_objects) {
     std::vector<Row> rows = make_rows(context, options);
     if (limit != 0 && rows.size() > limit) rows.resize(limit);
     const Header& header = context.model.snapshot().header;
+    std::vector<const Task*> shown;
+    for (const Row& row : rows)
+        shown.push_back(row.task);
+    const auto objects = find_objects ? std::optional(find_objects(shown)) : std::nullopt;
     Json tasks = Json::array();
     for (const Row& row : rows)
         tasks.push_back(task_object(context, row, objects));

@@ -15,10 +15,10 @@ namespace lattop {
 
 /// The refresh that `context` holds; ends with a newline. Bytes of names that
 /// are not UTF-8 are replaced by U+FFFD. `realtime_ns` is the wall clock since
-/// the epoch; `limit` tasks at most, 0 for all; `objects`: what they wait for,
-/// nullptr where nobody asked.
+/// the epoch; `limit` tasks at most, 0 for all; `find_objects`, where
+/// somebody asked, says what those wait for.
 std::string refresh_json(const TableContext& context, const RowOptions& options,
                          std::uint32_t limit, std::uint64_t realtime_ns,
-                         const LearningState& learning, const WaitObjects* objects = nullptr);
+                         const LearningState& learning, const FindObjects& find_objects = {});
 
 }  // namespace lattop

@@ -208,12 +208,9 @@ bool counted(const TableContext& context, const RowOptions& options, const Task&
 
 void finish(Group& group) {
     Row& row = group.row;
-    row.total.p50_ns = percentile_bound(group.hist, kHalf, row.max_ns);
-    row.total.p99_ns = percentile_bound(group.hist, kMost, row.max_ns);
+    set_percentiles(row.total, group.hist, row.max_ns);
     if (group.unknown) row.delta.reset();
-    if (!row.delta) return;
-    row.delta->p50_ns = percentile_bound(group.delta_hist, kHalf, row.max_ns);
-    row.delta->p99_ns = percentile_bound(group.delta_hist, kMost, row.max_ns);
+    if (row.delta) set_percentiles(*row.delta, group.delta_hist, row.max_ns);
 }
 
 }  // namespace

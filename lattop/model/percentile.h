@@ -18,8 +18,4 @@ std::uint64_t percentile_bound(const Histogram& hist, double share, std::uint64_
 /// Adds the counts of one to those of another.
 void add_histogram(Histogram& to, const Histogram& from);
 
-/// The shares that columns show: p50 and p99.
-inline constexpr double kHalf = 0.50;
-inline constexpr double kMost = 0.99;
-
 }  // namespace lattop

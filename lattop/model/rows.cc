@@ -119,11 +119,6 @@ Sums task_sums(std::uint64_t blocked, std::uint64_t sleeps, std::uint64_t runq) 
     return {.blocked_ns = blocked, .sleeps = sleeps, .runq_ns = runq};
 }
 
-void set_percentiles(Sums& sums, const Histogram& hist, std::uint64_t max_ns) {
-    sums.p50_ns = percentile_bound(hist, kHalf, max_ns);
-    sums.p99_ns = percentile_bound(hist, kMost, max_ns);
-}
-
 /// The row of a task: all its sleeps, and the stack that cost it most.
 Row task_row(const TableContext& context, const Task& task) {
     const Snapshot& snapshot = context.model.snapshot();
@@ -243,6 +238,11 @@ std::vector<Row> with_tasks(const TableContext& context, std::vector<Row> proces
 }
 
 }  // namespace
+
+void set_percentiles(Sums& sums, const Histogram& hist, std::uint64_t max_ns) {
+    sums.p50_ns = percentile_bound(hist, 0.50, max_ns);
+    sums.p99_ns = percentile_bound(hist, 0.99, max_ns);
+}
 
 bool row_tagged(const Row& row, const RowOptions& options) {
     if (row.id.view == View::Tasks) return tagged(*row.task, options);

@@ -103,6 +103,9 @@ bool task_shown(const Model& model, const Task& task, const RowOptions& options)
 bool filter_matches(const TableContext& context, const Task& task, const Entry* entry,
                     const Reason& reason, std::string_view filter);
 
+/// Its p50 and p99, by the histogram of its sleeps and the longest of them.
+void set_percentiles(Sums& sums, const Histogram& hist, std::uint64_t max_ns);
+
 /// A cell's text, not cut, not safe to print yet.
 std::string cell_text(const TableContext& context, const Row& row, Column column);
 

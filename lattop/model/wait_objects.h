@@ -19,6 +19,9 @@ using WaitObjects = std::unordered_map<TaskId, std::string, HashTaskId>;
 /// What a task waits for now; "" where nothing is known.
 using FindObject = std::function<std::string(const Task&)>;
 
+/// What tasks of a snapshot wait for, of those that are known to.
+using FindObjects = std::function<WaitObjects(std::span<const Task* const>)>;
+
 /// Asks `find` for those of `tasks` that sleep, then `look_again` for a snapshot:
 /// what was found is of the sleep that `tasks` show where that goes on by then.
 WaitObjects find_wait_objects(std::span<const Task* const> tasks, const FindObject& find,

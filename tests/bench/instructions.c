@@ -51,8 +51,7 @@ static void on_translate(uint64_t id, struct qemu_plugin_tb* tb) {
 
 int qemu_plugin_install(uint64_t id, const void* info, int argc, char** argv) {
     (void)info;
-    for (int i = 0; i < argc; i++)
-        if (!strncmp(argv[i], "out=", 4)) out_path = strdup(argv[i] + 4);
+    out_path = argument(argc, argv, "out=");
     if (!out_path) {
         fprintf(stderr, "instructions: no out=FILE\n");
         return 1;

@@ -60,7 +60,7 @@ static uint64_t read_register(struct qemu_plugin_register* handle) {
 }
 
 static void close_stretch(void) {
-    struct stretch* longest = !window.now.module    ? &window.other
+    struct stretch* longest = !window.now.module     ? &window.other
                               : window.now.interrupt ? &window.hooks
                                                      : &window.module;
 
@@ -189,10 +189,8 @@ static void on_vcpu(uint64_t id, unsigned vcpu) {
 
 int qemu_plugin_install(uint64_t id, const void* info, int argc, char** argv) {
     (void)info;
-    for (int i = 0; i < argc; i++) {
-        if (!strncmp(argv[i], "out=", 4)) out_path = strdup(argv[i] + 4);
-        if (!strncmp(argv[i], "code=", 5)) code_path = strdup(argv[i] + 5);
-    }
+    out_path = argument(argc, argv, "out=");
+    code_path = argument(argc, argv, "code=");
     if (!out_path) {
         fprintf(stderr, "irqs_off: give out=FILE\n");
         return 1;

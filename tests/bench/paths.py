@@ -20,9 +20,7 @@ def measure(kernel, _quick):
                 symbols.append((int(words[1], 16), words[2]))
             else:
                 names.append(words[0])
-        windows = plugin.windows(folder, plugin.Symbols(symbols))
-    if len(windows) != len(names):
-        raise SystemExit(f"bench: {len(names)} measurements, but the plugin saw {len(windows)}")
+        windows = plugin.windows(folder, len(names), plugin.Symbols(symbols))
     return {name: {function: n / figures["window"] for function, n in functions.items()}
             for name, (figures, functions) in zip(names, windows) if name in MODES}
 

@@ -32,11 +32,18 @@ class Symbols:
         return self.pairs[at][1] if at >= 0 and address >= KERNEL else "[program]"
 
 
-def windows(folder, symbols):
-    """What the plugin wrote, a window a snapshot: ({"window" | "instructions" | "module" | "hooks" | "other": number}, {function: instructions})"""
+def stretches(folder, expected):
+    """What a plugin wrote of each pair of marks: {"window" | "instructions" | "module" | "hooks" | "other": number}; expected: how many"""
     with open(os.path.join(folder, "stretches"), encoding="ascii") as f:
-        found = [({name: int(value) for name, value in re.findall(r"(window|instructions|module|hooks|other)[ =](\d+)", line)}, collections.Counter())
-                 for line in f]
+        found = [{name: int(value) for name, value in re.findall(r"(window|instructions|module|hooks|other)[ =](\d+)", line)} for line in f]
+    if len(found) != expected:
+        raise SystemExit(f"bench: {expected} measurements, but the plugin saw {len(found)}")
+    return found
+
+
+def windows(folder, expected, symbols):
+    """What irqs_off.c wrote, a window a measurement: (its stretches, {function: instructions})"""
+    found = [(its, collections.Counter()) for its in stretches(folder, expected)]
     n = -1
     with open(os.path.join(folder, "code"), encoding="ascii") as f:
         for line in f:

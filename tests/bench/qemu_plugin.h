@@ -72,6 +72,13 @@ __attribute__((visibility("default"))) int qemu_plugin_version = 4;
 __attribute__((visibility("default"))) int qemu_plugin_install(uint64_t id, const void* info,
                                                                int argc, char** argv);
 
+/* The plugin's argument that begins with name, which ends in "=": what is behind it. */
+static inline const char* argument(int argc, char** argv, const char* name) {
+    for (int i = 0; i < argc; i++)
+        if (!strncmp(argv[i], name, strlen(name))) return strdup(argv[i] + strlen(name));
+    return NULL;
+}
+
 static inline bool is_mark(const struct qemu_plugin_insn* insn, const char* code) {
     uint8_t bytes[MARK_BYTES] = {0};
 

@@ -75,8 +75,8 @@ const std::array<std::vector<std::byte>, 2>& snapshots(const benchmark::State& s
 
 /// A screen that knows both snapshots.
 struct Watched {
-    explicit Watched(const benchmark::State& state, View view = View::Tasks)
-        : screen({.rows = {.view = view}}, stacks, users, cgroups, reasons) {
+    explicit Watched(const benchmark::State& state)
+        : screen({}, stacks, users, cgroups, reasons) {
         for (const auto& bytes : snapshots(state))
             screen.update(decode(bytes), screen.query());
     }

@@ -2,7 +2,6 @@
 """Instructions of real work, with and without lattop. The script work is the guest's half; instructions.c counts in QEMU."""
 
 import os
-import re
 import tempfile
 
 import guest
@@ -27,12 +26,9 @@ def measure(kernel, quick):
                 notes.append(words[1])
             else:
                 names.append(words)
-        with open(os.path.join(folder, "stretches"), encoding="ascii") as f:
-            counts = [int(n) for n in re.findall(r"instructions=(\d+)", f.read())]
-    if len(counts) != len(names):
-        raise SystemExit(f"bench: {len(names)} works, but the plugin saw {len(counts)}")
+        counts = plugin.stretches(folder, len(names))
     for (work, setting, sleeps), count in zip(names, counts):
-        works.setdefault(work, {})[setting] = count, int(sleeps)
+        works.setdefault(work, {})[setting] = count["instructions"], int(sleeps)
     return works, notes
 
 

@@ -52,7 +52,7 @@ public:
     }
     std::vector<lt_miss> sleepers() override {
         const std::lock_guard guard(lock);
-        if (std::exchange(introduced, asleep_once)) return {};
+        if (std::exchange(introduced, true)) return {};
         return asleep;
     }
     int teach(const lt_miss& miss, std::span<const lt_row> rows,
@@ -101,8 +101,7 @@ public:
     bool fail = false;
     bool gone = false;
     bool loaded_again = false;
-    bool asleep_once = false;  // for one look after a load: a slow machine comes to the next ones
-    bool introduced = false;
+    bool introduced = false;  // once after each load: a slow machine comes to the next looks too
     std::size_t gone_behind_lesson = 0;  // unloaded once so many were taught, and loaded again
 
 private:
@@ -267,7 +266,6 @@ TEST_CASE("the worker resolves on its own thread and ends when asked") {
     auto made = std::make_unique<FakeDoor>();
     FakeDoor& door = *made;
     door.asleep = {miss_of(child)};
-    door.asleep_once = true;
     const ResolverWorker worker(std::move(made));
     while (door.lesson_count() < 1)
         std::this_thread::yield();
@@ -305,7 +303,6 @@ TEST_CASE("the worker teaches a module that is loaded again from the start") {
     auto made = std::make_unique<FakeDoor>();
     FakeDoor& door = *made;
     door.asleep = {miss_of(child)};
-    door.asleep_once = true;
     const ResolverWorker worker(std::move(made));
     while (door.lesson_count() < 1)
         std::this_thread::yield();
@@ -330,7 +327,6 @@ TEST_CASE("what the worker taught last before the module went is counted") {
     auto made = std::make_unique<FakeDoor>();
     FakeDoor& door = *made;
     door.asleep = {miss_of(child)};
-    door.asleep_once = true;
     door.gone_behind_lesson = 1;
     const ResolverWorker worker(std::move(made));
     while (!worker.state().idle)

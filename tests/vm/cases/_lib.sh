@@ -15,6 +15,16 @@ skip() {
     exit 77
 }
 
+# within SECONDS WHAT COMMAND...: until the command says yes; the case fails with WHAT where it has not by then
+within() {
+    local tries=$(($1 * 10)) what=$2
+    shift 2
+    until "$@"; do
+        [ $((tries -= 1)) -gt 0 ] || fail "$what"
+        sleep 0.1
+    done
+}
+
 # Runs when the case ends, last added first
 _at_end=()
 at_end() { _at_end=("$1" "${_at_end[@]}"); }
