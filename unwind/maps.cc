@@ -58,18 +58,26 @@ std::string unescape_newlines(std::string_view path) {
     return result;
 }
 
+/// Most lines are not of code: seen before any of their numbers is read.
+bool executable(std::string_view line) {
+    constexpr std::size_t kBehindBlank = 3;
+    const std::size_t blank = line.find(' ');
+    return blank < line.size() && line.size() - blank > kBehindBlank &&
+           line[blank + kBehindBlank] == 'x';
+}
+
 std::optional<Mapping> parse_line(std::string_view line) {
+    if (!executable(line)) return std::nullopt;
     Fields fields(line);
     const auto start = fields.number(16, '-');
     const auto end = fields.number(16, ' ');
-    const std::string_view permissions = fields.word();
+    fields.word();
     const auto offset = fields.number(16, ' ');
     const auto major = fields.number(16, ':');
     const auto minor = fields.number(16, ' ');
     const auto inode = fields.number(10, ' ');
     if (!start || !end || !offset || !major || !minor || !inode || *start >= *end)
         return std::nullopt;
-    if (permissions.size() < 3 || permissions[2] != 'x') return std::nullopt;
 
     Mapping mapping;
     mapping.start = *start;

@@ -3,7 +3,6 @@
 // See process_code.h.
 #include "unwind/process_code.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,6 +27,9 @@ constexpr std::uint64_t kMaxFrameBytes = std::uint64_t{1} << 20;
 
 /// What an image costs at least, whatever its sections have.
 constexpr std::size_t kLeastFileCost = 16384;
+
+/// Of files in maps, remembered.
+constexpr std::size_t kMaxNames = 65536;
 
 /// Code that "push %rbp; mov %rsp,%rbp" opens, walked by frame pointer.
 BuiltRow frame_pointer_row() {
@@ -57,14 +59,27 @@ std::size_t HashCodeFileId::operator()(const CodeFileId& id) const {
            times;
 }
 
-CodeFiles::File CodeFiles::find(const CodeFileId& id) {
-    const File* known = files_.find(id);
-    return known == nullptr ? nullptr : *known;
+std::size_t HashMapsFileId::operator()(const MapsFileId& id) const {
+    return id.device * kHashMultiplier + id.inode;
 }
 
-CodeFiles::File CodeFiles::keep(const CodeFileId& id, File file) {
+CodeFiles::CodeFiles(std::size_t budget_bytes) : files_(budget_bytes), names_(kMaxNames) {}
+
+CodeFiles::File CodeFiles::find(const CodeFileId& id, const Mapping& mapping) {
+    const File* known = files_.find(id);
+    if (known == nullptr) return nullptr;
+    names_.put({mapping.device, mapping.inode}, {});
+    return *known;
+}
+
+CodeFiles::File CodeFiles::keep(const CodeFileId& id, const Mapping& mapping, File file) {
     const std::size_t cost = std::max(file->bytes(), kLeastFileCost);
+    names_.put({mapping.device, mapping.inode}, {});
     return files_.put(id, std::move(file), cost);
+}
+
+bool CodeFiles::may_have(const Mapping& mapping) const {
+    return names_.peek({mapping.device, mapping.inode}) != nullptr;
 }
 
 std::optional<ProcessCode> ProcessCode::open(const std::string& proc, std::uint32_t pid,
@@ -106,21 +121,23 @@ CodeFiles::File ProcessCode::open_vdso(const Mapping& mapping, Load load) {
     const std::string_view content(image.data(), image.size());
     const CodeFileId id{0, 0, content.size(),
                         static_cast<std::int64_t>(std::hash<std::string_view>{}(content)), 0};
-    if (auto known = files_->find(id); known != nullptr || load == Load::IfKnown) return known;
-    return files_->keep(id, CfiRows::from_memory(std::move(image)));
+    if (auto known = files_->find(id, mapping); known != nullptr || load == Load::IfKnown)
+        return known;
+    return files_->keep(id, mapping, CfiRows::from_memory(std::move(image)));
 }
 
 CodeFiles::File ProcessCode::open_file(const Mapping& mapping, Load load) {
     if (mapping.path == kVdso) return open_vdso(mapping, load);
     if (mapping.inode == 0) return nullptr;
-    const UniqueFd path = proc_files_.mapped_file(mapping);
-    struct stat info {};
-    if (!path || ::fstat(path.get(), &info) != 0) return nullptr;
-    const CodeFileId id{info.st_dev, info.st_ino, static_cast<std::uint64_t>(info.st_size),
-                        nanoseconds(info.st_mtim), nanoseconds(info.st_ctim)};
-    if (auto known = files_->find(id); known != nullptr || load == Load::IfKnown) return known;
+    const FilePath path = proc_files_.mapped_file(mapping);
+    if (!path) return nullptr;
+    const CodeFileId id{path.info.st_dev, path.info.st_ino,
+                        static_cast<std::uint64_t>(path.info.st_size),
+                        nanoseconds(path.info.st_mtim), nanoseconds(path.info.st_ctim)};
+    if (auto known = files_->find(id, mapping); known != nullptr || load == Load::IfKnown)
+        return known;
     UniqueFd fd = open_to_read(path);
-    return fd ? files_->keep(id, CfiRows::from_file(std::move(fd))) : nullptr;
+    return fd ? files_->keep(id, mapping, CfiRows::from_file(std::move(fd))) : nullptr;
 }
 
 CodeFiles::File ProcessCode::file_of(const Mapping& mapping) {
@@ -199,6 +216,7 @@ std::vector<PlacedRow> ProcessCode::known_rows(std::size_t max) {
     std::vector<PlacedRow> rows;
     for (std::size_t i = 0; i < maps_.size() && rows.size() < max; ++i) {
         const Mapping& mapping = maps_[i];
+        if (!files_->may_have(mapping)) continue;
         const CodeFiles::File file = open_file(mapping, Load::IfKnown);
         if (file == nullptr) continue;
         known_[i] = {true, file};

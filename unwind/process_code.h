@@ -16,6 +16,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "unwind/bounded_cache.h"
@@ -37,19 +38,35 @@ struct HashCodeFileId {
     std::size_t operator()(const CodeFileId& id) const;
 };
 
+/// A file by the names that /proc/PID/maps has for it, which another may get
+/// when it is gone.
+struct MapsFileId {
+    std::uint64_t device = 0, inode = 0;
+    bool operator==(const MapsFileId&) const = default;
+};
+
+struct HashMapsFileId {
+    std::size_t operator()(const MapsFileId& id) const;
+};
+
 /// The rows of all files, whoever maps them. Least recently used files go when
 /// they hold more than the budget together.
 class CodeFiles {
 public:
-    explicit CodeFiles(std::size_t budget_bytes) : files_(budget_bytes) {}
+    explicit CodeFiles(std::size_t budget_bytes);
 
     using File = std::shared_ptr<CfiRows>;
-    [[nodiscard]] File find(const CodeFileId& id);
-    File keep(const CodeFileId& id, File file);
+    File find(const CodeFileId& id, const Mapping& mapping);
+    File keep(const CodeFileId& id, const Mapping& mapping, File file);
     [[nodiscard]] std::size_t size() const { return files_.size(); }
+
+    /// Whether a file that maps call like this was kept or found: to ask a process
+    /// for each of its files costs more than all else about a short-lived one.
+    [[nodiscard]] bool may_have(const Mapping& mapping) const;
 
 private:
     BoundedCache<CodeFileId, File, HashCodeFileId> files_;
+    BoundedCache<MapsFileId, std::monostate, HashMapsFileId> names_;
 };
 
 /// A row at its place in a process.

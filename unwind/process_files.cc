@@ -67,21 +67,17 @@ std::string_view last_word(std::string_view status, std::string_view name) {
     return blank == std::string_view::npos ? line : line.substr(blank + 1);
 }
 
-bool is_regular(const UniqueFd& path, struct stat& info) {
-    return path && ::fstat(path.get(), &info) == 0 && S_ISREG(info.st_mode);
-}
-
-/// Whether `info` is of the mapped file. Overlay and btrfs show another device
-/// in maps than stat(2) does; the inode number is the same.
-bool is_mapped(const struct stat& info, const Mapping& mapping) {
-    return info.st_ino == mapping.inode;
-}
-
-/// `path` if that is the mapped file, and a regular one.
-UniqueFd checked(UniqueFd path, const Mapping& mapping) {
-    struct stat info {};
-    if (!is_regular(path, info) || !is_mapped(info, mapping)) return {};
+FilePath if_regular(UniqueFd fd) {
+    FilePath path{std::move(fd)};
+    if (!path || ::fstat(path.fd.get(), &path.info) != 0 || !S_ISREG(path.info.st_mode)) return {};
     return path;
+}
+
+/// The file if it is the mapped one. Overlay and btrfs show another device in
+/// maps than stat(2) does; the inode number is the same.
+FilePath if_mapped(UniqueFd fd, const Mapping& mapping) {
+    FilePath path = if_regular(std::move(fd));
+    return path && path.info.st_ino == mapping.inode ? std::move(path) : FilePath();
 }
 
 }  // namespace
@@ -133,29 +129,29 @@ UniqueFd ProcessFiles::in_root(const std::string& path, int flags) const {
         static_cast<int>(::syscall(SYS_openat2, root.get(), path.c_str(), &how, sizeof(how))));
 }
 
-UniqueFd ProcessFiles::mapped_file(const Mapping& mapping) const {
+FilePath ProcessFiles::mapped_file(const Mapping& mapping) const {
     const std::string range = fmt::format("map_files/{:x}-{:x}", mapping.start, mapping.end);
-    UniqueFd path(::openat(folder_.get(), range.c_str(), O_PATH | O_CLOEXEC));
-    struct stat info {};
-    if (is_regular(path, info)) return path;
+    const auto open_path = [&](const char* name) {
+        return UniqueFd(::openat(folder_.get(), name, O_PATH | O_CLOEXEC));
+    };
+    if (FilePath path = if_regular(open_path(range.c_str()))) return path;
     if (!mapping.deleted)
-        if (UniqueFd fd = checked(in_root(mapping.path), mapping)) return fd;
-    return checked(UniqueFd(::openat(folder_.get(), "exe", O_PATH | O_CLOEXEC)), mapping);
+        if (FilePath path = if_mapped(in_root(mapping.path), mapping)) return path;
+    return if_mapped(open_path("exe"), mapping);
 }
 
-UniqueFd open_to_read(const UniqueFd& path) {
-    struct stat info {};
-    if (!is_regular(path, info)) return {};
-    const std::string self = fmt::format("/proc/self/fd/{}", path.get());
+UniqueFd open_to_read(const FilePath& path) {
+    if (!path) return {};
+    const std::string self = fmt::format("/proc/self/fd/{}", path.fd.get());
     return UniqueFd(::open(self.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
 }
 
 UniqueFd open_regular_file(const std::string& path) {
-    return open_to_read(UniqueFd(::open(path.c_str(), O_PATH | O_CLOEXEC)));
+    return open_to_read(if_regular(UniqueFd(::open(path.c_str(), O_PATH | O_CLOEXEC))));
 }
 
 UniqueFd ProcessFiles::open_in_root(const std::string& path) const {
-    return open_to_read(in_root(path));
+    return open_to_read(if_regular(in_root(path)));
 }
 
 UniqueFd ProcessFiles::open_perf_map() const {
@@ -167,7 +163,8 @@ UniqueFd ProcessFiles::open_perf_map() const {
     if (pid.empty() || ::fstat(folder_.get(), &process) != 0) return {};
     // Anyone may leave a file of that name, or a link to one of its owner's; perf asks for the
     // owner too.
-    UniqueFd fd = open_to_read(in_root(fmt::format("/tmp/perf-{}.map", pid), O_NOFOLLOW));
+    UniqueFd fd =
+        open_to_read(if_regular(in_root(fmt::format("/tmp/perf-{}.map", pid), O_NOFOLLOW)));
     const bool its = fd && ::fstat(fd.get(), &info) == 0 && info.st_uid == process.st_uid;
     return its ? std::move(fd) : UniqueFd();
 }

@@ -10,6 +10,8 @@
 // be the one that is mapped.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,6 +21,13 @@
 #include "unwind/unique_fd.h"
 
 namespace lattop {
+
+/// A regular file's O_PATH descriptor, or none, and which file it is.
+struct FilePath {
+    UniqueFd fd;
+    struct stat info {};
+    explicit operator bool() const { return static_cast<bool>(fd); }
+};
 
 class ProcessFiles {
 public:
@@ -38,9 +47,8 @@ public:
 
     /// The file behind a mapping, whatever its path names by now: by the
     /// mapping itself, by the path in the process's own root, or as its
-    /// program. A regular file's O_PATH descriptor: fstat(2) says which it is,
-    /// open_to_read() opens it. None where none of them is the same file.
-    [[nodiscard]] UniqueFd mapped_file(const Mapping& mapping) const;
+    /// program. open_to_read() opens it. None where none of them is the same file.
+    [[nodiscard]] FilePath mapped_file(const Mapping& mapping) const;
 
     /// A regular file by its path in the process's own root.
     [[nodiscard]] UniqueFd open_in_root(const std::string& path) const;
@@ -66,10 +74,10 @@ private:
     UniqueFd folder_;  // /proc/PID: stays this task's, whoever gets its pid next
 };
 
-/// What an O_PATH descriptor names, to be read; no descriptor where it is no
-/// regular file or may not be read. Not asked for in vain: to open a file of a
-/// network file system can cost more than all that is read of it.
-UniqueFd open_to_read(const UniqueFd& path);
+/// The file, to be read; no descriptor where it may not be. Not asked for in
+/// vain: to open a file of a network file system can cost more than all that is
+/// read of it.
+UniqueFd open_to_read(const FilePath& path);
 
 /// A regular file of this machine, opened without side effects on others.
 UniqueFd open_regular_file(const std::string& path);

@@ -147,11 +147,10 @@ ElfImage* Symbolizer::open_vdso(const Mapping& mapping, File& file, const Proces
 
 ElfImage* Symbolizer::open_image(const Mapping& mapping, File& file, const ProcessFiles& files) {
     if (mapping.path == kVdso) return open_vdso(mapping, file, files);
-    const UniqueFd path = files.mapped_file(mapping);
-    struct stat info {};
-    if (!path || ::fstat(path.get(), &info) != 0) return nullptr;
-    const ImageId id{info.st_dev, info.st_ino, static_cast<std::uint64_t>(info.st_size),
-                     nanoseconds(info.st_mtim)};
+    const FilePath path = files.mapped_file(mapping);
+    if (!path) return nullptr;
+    const ImageId id{path.info.st_dev, path.info.st_ino,
+                     static_cast<std::uint64_t>(path.info.st_size), nanoseconds(path.info.st_mtim)};
     file.image = id;
     if (const auto* known = images_.find(id)) return known->get();
     UniqueFd fd = open_to_read(path);
@@ -284,8 +283,7 @@ std::string Symbolizer::variable_in(Process& process, const ProcessFiles& files,
     Naming ignored;
     complete(*image, *code, file, files, ignored);
     if (!image->has_variables()) {
-        const UniqueFd path = files.mapped_file(*code);
-        image->load_variables(path ? open_to_read(path) : UniqueFd());
+        image->load_variables(open_to_read(files.mapped_file(*code)));
         images_.set_cost(*file.image, std::max(image->bytes(), kLeastImageCost));
     }
     return image->variable_at(*own);
