@@ -154,7 +154,7 @@ static noinline struct lt_entry *walked_entry(struct lt *lt, struct lt_task *t,
 	struct lt_capture *c = this_cpu_ptr(lt->capture);
 	struct lt_entry *e;
 
-	lt_capture_current(lt, c, at, kernel ? kernel->entry->trace : NULL);
+	lt_capture_current(lt, c, at, kernel ? kernel->trace : NULL);
 	e = lt_entry_get(lt, t, c);
 	/* What comes once need not be remembered */
 	if (learn && e->trace && e->sleeps)
@@ -171,21 +171,21 @@ static noinline struct lt_entry *rechecked_entry(struct lt *lt, struct lt_task *
 	u64 rows = READ_ONCE(lt->row_generations);
 	struct lt_entry *walked = walked_entry(lt, t, at, NULL, false);
 
-	/* Memory that has gone meanwhile, or rows that have, refute nothing */
-	if (walked != e && walked->trace && !(walked->trace->flags & (LT_TR_MISS | LT_TR_USER_FAULT)) &&
-	    rows == READ_ONCE(lt->row_generations))
-		lt_lose(lt, LT_LOST_memo_wrong);
+	if (walked != e && walked->trace)
+		lt_memo_refuted(lt, walked->trace, rows);
 	return walked;
 }
 
 static __always_inline struct lt_entry *entry_of(struct lt *lt, struct lt_task *t, const struct lt_kframe *at)
 {
 	const struct lt_memo *kernel = NULL;
-	struct lt_entry *e = lt_memo_find(lt, t, at, &kernel);
+	const struct lt_memo *m = lt_memo_find(lt, t, LT_MEMO_SLEEP, at, &kernel);
+	struct lt_entry *e;
 
-	if (unlikely(!e))
+	if (unlikely(!m))
 		return walked_entry(lt, t, at, kernel, true);
-	if (unlikely(lt->recheck) && !(this_cpu_inc_return(lt->stats->matches) % lt->recheck))
+	e = m->entry;
+	if (lt_memo_recheck(lt))
 		return rechecked_entry(lt, t, at, e);
 	if (unlikely(e->trace->flags & lt->counted_flags))
 		lt_capture_lose(lt, e->trace->flags);

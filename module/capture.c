@@ -119,9 +119,9 @@ static void capture_program(struct lt *lt, struct lt_capture *c, bool interrupt)
 	capture_user(lt, c);
 }
 
-/* *at: where current's kernel stack begins; or kernel: a trace with the kernel frames it has. */
-void lt_capture_current(struct lt *lt, struct lt_capture *c, const struct lt_kframe *at,
-			const struct lt_trace *kernel)
+/* *at: where current's kernel stack begins, up to a function of the scheduler's; or kernel: a trace with the kernel frames it has. */
+static void capture_current(struct lt *lt, struct lt_capture *c, const struct lt_kframe *at,
+			    const struct lt_trace *kernel, const struct lt_text *past)
 {
 	begin(c, 0);
 	c->user.known = false;
@@ -130,28 +130,38 @@ void lt_capture_current(struct lt *lt, struct lt_capture *c, const struct lt_kfr
 	} else {
 		c->kernel.generation = atomic_read(&lt->kernel_generation);	/* before the walk */
 		trim(lt, c, lt_arch_stack_kernel(at, c->frames, LT_SKIP_FRAMES + lt->kernel_depth + 1,
-						 lt->memo_pool.max ? &c->kernel : NULL), &lt->schedule);
+						 lt->memo_pool.max ? &c->kernel : NULL), past);
 	}
 	capture_program(lt, c, false);
 }
 
+/* Where current goes to sleep. */
+void lt_capture_current(struct lt *lt, struct lt_capture *c, const struct lt_kframe *at,
+			const struct lt_trace *kernel)
+{
+	capture_current(lt, c, at, kernel, &lt->schedule);
+}
+
+/* Where current, and no interrupt that it is in, wakes somebody. */
+void lt_capture_waker(struct lt *lt, struct lt_capture *c, const struct lt_kframe *at,
+		      const struct lt_trace *kernel)
+{
+	capture_current(lt, c, at, kernel, &lt->ttwu);
+}
+
 /*
- * From where current wakes somebody; true: it does not, an interrupt does. That
- * one's stack ends where it came in. One that came out of user mode in a softirq
- * shows by that the task is in no system call.
+ * From where an interrupt or a softirq wakes somebody; false: that is current's own
+ * doing. An interrupt's stack ends where it came in. One that came out of user mode
+ * in a softirq shows by that the task is in no system call.
  */
-bool lt_capture_waker(struct lt *lt, struct lt_capture *c, const struct lt_kframe *at)
+bool lt_capture_interrupt(struct lt *lt, struct lt_capture *c, const struct lt_kframe *at)
 {
 	bool interrupt = hardirq_count() || !current->pid, came_in = false;
 	unsigned int n, max = LT_SKIP_FRAMES + lt->kernel_depth + 1;
 
 	begin(c, 0);
-	if (interrupt || in_serving_softirq()) {
-		n = lt_arch_stack_interrupt(at, c->frames, max, &came_in);
-		interrupt |= came_in || (!lt_compat_no_user(current) && lt_arch_syscall(current) < 0);
-	} else {
-		n = lt_arch_stack_kernel(at, c->frames, max, NULL);
-	}
+	n = lt_arch_stack_interrupt(at, c->frames, max, &came_in);
+	interrupt |= came_in || (!lt_compat_no_user(current) && lt_arch_syscall(current) < 0);
 	trim(lt, c, n, &lt->ttwu);
 	capture_program(lt, c, interrupt);
 	return interrupt;

@@ -44,8 +44,15 @@ enum {
 	LT_TRACE_CLASSES	= 3,
 	LT_SPACE_HASH_BITS	= 10,
 	LT_RECENT_MISSES	= 1024,
-	LT_MEMOS		= 4,	/* of a task */
+	LT_MEMOS		= 4,	/* of a task and kind */
 	LT_OWNERS		= 256,	/* users at a time */
+};
+
+/* What a task remembers traces of: memo.c. */
+enum lt_memo_kind {
+	LT_MEMO_SLEEP,			/* where it sleeps */
+	LT_MEMO_WAKER,			/* where it wakes others */
+	LT_MEMO_KINDS
 };
 
 struct task_struct;
@@ -168,7 +175,7 @@ struct lt_task {
 	struct hlist_head inline_buckets[1 << LT_INLINE_BUCKET_BITS];
 	struct lt_entry other;
 
-	struct lt_memo *memo[LT_MEMOS];	/* memo.c: the one matched last in front */
+	struct lt_memo *memo[LT_MEMO_KINDS][LT_MEMOS];	/* memo.c: the one matched last in front */
 
 	struct lt_waker *waking;	/* wakers.c: who is about to wake it, or was */
 	u64 woke_ns;			/* when the last sleep ended; with wakers=1 */
@@ -414,7 +421,9 @@ void lt_traces_exit(struct lt *lt);
 /* capture.c */
 void lt_capture_current(struct lt *lt, struct lt_capture *c, const struct lt_kframe *at,
 			const struct lt_trace *kernel);
-bool lt_capture_waker(struct lt *lt, struct lt_capture *c, const struct lt_kframe *at);
+void lt_capture_waker(struct lt *lt, struct lt_capture *c, const struct lt_kframe *at,
+		      const struct lt_trace *kernel);
+bool lt_capture_interrupt(struct lt *lt, struct lt_capture *c, const struct lt_kframe *at);
 void lt_capture_asleep(struct lt *lt, struct lt_capture *c, struct task_struct *p);
 void lt_capture_kernel_of(struct lt_capture *c, const struct lt_trace *tr);
 void lt_capture_lose(struct lt *lt, u32 flags);
@@ -432,6 +441,10 @@ unsigned int lt_arch_stack_user(unsigned long *frames, unsigned int max, u32 *fl
 /* memo.c: shard lock held; memo.h has what hooks inline */
 void lt_memo_learn(struct lt *lt, struct lt_task *t, struct lt_entry *e,
 		   const struct lt_capture *c, const struct lt_memo *kernel);
+void lt_memo_learn_waker(struct lt *lt, struct lt_task *t, struct lt_trace *tr,
+			 const struct lt_capture *c, const struct lt_memo *kernel);
+void lt_memo_refuted(struct lt *lt, const struct lt_trace *walked, u64 rows);
+unsigned int lt_memos(const struct lt_task *t);
 void lt_memos_forget(struct lt *lt, struct lt_task *t);
 int lt_memos_init(struct lt *lt);
 void lt_memos_exit(struct lt *lt);

@@ -3,9 +3,10 @@
  * Remembered traces. A task mostly sleeps where it slept before, and to see that
  * costs a load and a compare a frame, where a walk costs hundreds of
  * instructions: each task keeps the shapes of the last few stacks it slept on,
- * and a sleep on a stack of such a shape belongs to the same entry. This makes
- * them, memo.h compares. Called by account.c in hooks with the task's shard lock
- * held.
+ * and a sleep on a stack of such a shape belongs to the same entry. With wakers=1
+ * the same goes for where it wakes others, and the trace of that. This makes
+ * them, memo.h compares. Called by account.c and wakers.c in hooks with the task's
+ * shard lock held.
  *
  * Why a match is a proof, not a guess. A walk is a chain of states (pc, sp, bp);
  * the unwind tables say for each pc how the next state comes from this one and
@@ -160,52 +161,66 @@ static bool user_part(struct lt_memo *m, const struct lt_capture *c, u16 *slot)
 	return true;
 }
 
-/* Is m of the same entry as by, and of no use any more beside it? */
+/* Is m of the same entry or trace as by, and of no use any more beside it? */
 static bool superseded(const struct lt_memo *m, const struct lt_memo *by)
 {
-	return m->entry == by->entry &&
+	return m->entry == by->entry && m->trace == by->trace &&
 	       (!m->whole || m->kernel.generation != by->kernel.generation ||
 		m->generation != by->generation);
 }
 
-/* Where a memo is to stand: in place of one that it supersedes, in a free place, or in that of the one used longest ago. */
-static struct lt_memo *place_for(struct lt *lt, struct lt_task *t, const struct lt_memo *m)
+static void let_go(struct lt *lt, const struct lt_memo *m)
 {
-	unsigned int i = 0;
-	enum lt_refused why;
-
-	while (i < LT_MEMOS - 1 && t->memo[i] && !superseded(t->memo[i], m))
-		i++;
-	if (!t->memo[i]) {
-		t->memo[i] = lt_owner_take(lt, &lt->memo_pool, t->owner, LT_HELD_MEMOS, &why);
-		if (!t->memo[i] && !i--)	/* none free: walking goes on */
-			return NULL;
-	}
-	lt_memo_to_front(t, i);
-	return t->memo[0];
+	if (!m->entry)
+		lt_trace_put(lt, m->trace);
 }
 
 /*
- * current sleeps in e, on the stack that c was captured from; kernel: the memo
- * that its kernel frames come from, if they were not walked.
+ * Where a memo is to stand among t's: in place of one that it supersedes, in a free
+ * place, or in that of the one used longest ago. What stood there is let go.
  */
-void lt_memo_learn(struct lt *lt, struct lt_task *t, struct lt_entry *e,
-		   const struct lt_capture *c, const struct lt_memo *kernel)
+static struct lt_memo *place_for(struct lt *lt, struct lt_task *t, enum lt_memo_kind kind,
+				 const struct lt_memo *m)
+{
+	struct lt_memo **memos = t->memo[kind];
+	unsigned int i = 0;
+	enum lt_refused why;
+
+	while (i < LT_MEMOS - 1 && memos[i] && !superseded(memos[i], m))
+		i++;
+	if (memos[i]) {
+		let_go(lt, memos[i]);
+	} else {
+		memos[i] = lt_owner_take(lt, &lt->memo_pool, t->owner, LT_HELD_MEMOS, &why);
+		if (!memos[i]) {
+			if (!i--)	/* none free: walking goes on */
+				return NULL;
+			let_go(lt, memos[i]);
+		}
+	}
+	lt_memo_to_front(t, kind, i);
+	return memos[0];
+}
+
+/*
+ * The draft: the stack that c was captured from, of this trace; kernel: the memo
+ * that its kernel frames come from, if they were not walked. NULL: it is nothing to remember.
+ */
+static struct lt_memo_draft *draft(struct lt *lt, const struct lt_trace *tr,
+				   const struct lt_capture *c, const struct lt_memo *kernel)
 {
 	struct lt_memo_draft *d = this_cpu_ptr(lt->drafts);
-	struct lt_memo *m = &d->m, *to;
+	struct lt_memo *m = &d->m;
 
 	memset(m, 0, sizeof(*m));
 	if (kernel)
 		kernel_part_of(m, kernel, d->slot);
 	else if (!kernel_part(m, c, d->slot))
-		return;
+		return NULL;
 	m->whole = user_part(m, c, d->slot);
 	if (kernel && !m->whole)
-		return;		/* nothing is known that was not */
-	m->entry = e;
-	m->frames = e->trace->frames;
-	m->exec_id = e->exec_id;
+		return NULL;	/* nothing is known that was not */
+	m->frames = tr->frames;
 	m->syscall = c->syscall;
 	m->no_user = c->flags & LT_TR_NO_USER;
 	m->user_frames = m->frames + m->kernel.n_below + m->kernel.n_above + 1;
@@ -213,18 +228,73 @@ void lt_memo_learn(struct lt *lt, struct lt_task *t, struct lt_entry *e,
 	m->slots = offsetof(struct lt_memo, data[m->kernel.n_pointers + m->n_user_pointers]);
 	m->user_slots = m->slots + lt_memo_kernel_slots(m) * sizeof(u16);
 	copy_slots((u16 *)lt_memo_slots(m), d->slot, lt_memo_kernel_slots(m) + m->n_user);
-	to = place_for(lt, t, m);
+	return d;
+}
+
+/* current sleeps in e, on the stack that c was captured from; kernel: as above. */
+void lt_memo_learn(struct lt *lt, struct lt_task *t, struct lt_entry *e,
+		   const struct lt_capture *c, const struct lt_memo *kernel)
+{
+	struct lt_memo_draft *d = draft(lt, e->trace, c, kernel);
+	struct lt_memo *to;
+
+	if (!d)
+		return;
+	d->m.entry = e;
+	d->m.trace = e->trace;
+	d->m.exec_id = e->exec_id;
+	to = place_for(lt, t, LT_MEMO_SLEEP, &d->m);
 	if (to)
 		memcpy(to, d->room, MEMO_BYTES);
 }
 
+/* current wakes somebody on it; tr: its trace, with a reference of the caller's. */
+void lt_memo_learn_waker(struct lt *lt, struct lt_task *t, struct lt_trace *tr,
+			 const struct lt_capture *c, const struct lt_memo *kernel)
+{
+	struct lt_memo_draft *d = draft(lt, tr, c, kernel);
+	struct lt_memo *to;
+
+	if (!d)
+		return;
+	d->m.trace = tr;
+	d->m.exec_id = t->exec_id;	/* of its last sleep: what a trace is does not depend on it */
+	to = place_for(lt, t, LT_MEMO_WAKER, &d->m);
+	if (!to)
+		return;
+	memcpy(to, d->room, MEMO_BYTES);
+	atomic_inc(&tr->refs);	/* it is not the first */
+}
+
+/* A walk, begun when there had been that many generations of rows, found another trace than the memo that matched. */
+void lt_memo_refuted(struct lt *lt, const struct lt_trace *walked, u64 rows)
+{
+	/* Memory that has gone meanwhile, or rows that have, refute nothing */
+	if (!(walked->flags & (LT_TR_MISS | LT_TR_USER_FAULT)) && rows == READ_ONCE(lt->row_generations))
+		lt_lose(lt, LT_LOST_memo_wrong);
+}
+
+/* How many t has. */
+unsigned int lt_memos(const struct lt_task *t)
+{
+	unsigned int kind, i, n = 0;
+
+	for (kind = 0; kind < LT_MEMO_KINDS; kind++)
+		for (i = 0; i < LT_MEMOS && t->memo[kind][i]; i++)
+			n++;
+	return n;
+}
+
 void lt_memos_forget(struct lt *lt, struct lt_task *t)
 {
-	unsigned int i;
+	unsigned int kind, i;
 
-	for (i = 0; i < LT_MEMOS && t->memo[i]; i++) {
-		lt_owner_give(lt, &lt->memo_pool, t->memo[i], t->owner, LT_HELD_MEMOS);
-		t->memo[i] = NULL;
+	for (kind = 0; kind < LT_MEMO_KINDS; kind++) {
+		for (i = 0; i < LT_MEMOS && t->memo[kind][i]; i++) {
+			let_go(lt, t->memo[kind][i]);
+			lt_owner_give(lt, &lt->memo_pool, t->memo[kind][i], t->owner, LT_HELD_MEMOS);
+			t->memo[kind][i] = NULL;
+		}
 	}
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A remembered trace, and whether a stack is like the one it was taken from:
- * inlined into the hook in account.c. memo.c makes them, and says why a match
- * is a proof. The task's shard lock is held.
+ * inlined into the hooks in account.c and wakers.c. memo.c makes them, and says
+ * why a match is a proof. The task's shard lock is held.
  */
 #ifndef LATTOP_MEMO_H
 #define LATTOP_MEMO_H
@@ -29,8 +29,9 @@ struct lt_memo_kernel {
 };
 
 struct lt_memo {
-	struct lt_entry *entry;
-	const unsigned long *frames;		/* of its trace */
+	struct lt_entry *entry;			/* of a sleep; NULL: of where the task wakes others */
+	struct lt_trace *trace;			/* its; else with a reference */
+	const unsigned long *frames;		/* of the trace */
 	u32 exec_id;
 	s32 syscall;
 	bool no_user;				/* LT_TR_NO_USER */
@@ -138,22 +139,22 @@ fault:
 	return same;
 }
 
-static inline void lt_memo_to_front(struct lt_task *t, unsigned int i)
+static __always_inline void lt_memo_to_front(struct lt_task *t, enum lt_memo_kind kind, unsigned int i)
 {
-	struct lt_memo *m = t->memo[i];
+	struct lt_memo *m = t->memo[kind][i];
 
 	for (; i; i--)
-		t->memo[i] = t->memo[i - 1];
-	t->memo[0] = m;
+		t->memo[kind][i] = t->memo[kind][i - 1];
+	t->memo[kind][0] = m;
 }
 
 /*
- * The entry that current's sleep belongs to; NULL: it has to be walked, its user
- * stack at least if *kernel is one with the same kernel stack.
+ * The one that is of the stack from *at up of current, whose record is t; NULL: it
+ * has to be walked, its user stack at least if *kernel is one with the same kernel stack.
  */
-static __always_inline struct lt_entry *
-lt_memo_find(struct lt *lt, struct lt_task *t, const struct lt_kframe *at,
-	     const struct lt_memo **kernel)
+static __always_inline struct lt_memo *
+lt_memo_find(struct lt *lt, struct lt_task *t, enum lt_memo_kind kind,
+	     const struct lt_kframe *at, const struct lt_memo **kernel)
 {
 	bool no_user = lt_compat_no_user(current) || current->in_execve;
 	struct pt_regs *regs = task_pt_regs(current);
@@ -162,7 +163,7 @@ lt_memo_find(struct lt *lt, struct lt_task *t, const struct lt_kframe *at,
 	struct lt_memo *m;
 	unsigned int i;
 
-	for (i = 0; i < LT_MEMOS && (m = t->memo[i]); i++) {
+	for (i = 0; i < LT_MEMOS && (m = t->memo[kind][i]); i++) {
 		if (m->kernel.pc != at->pc || m->syscall != syscall || m->no_user != no_user ||
 		    m->exec_id != t->exec_id ||
 		    m->kernel.generation != atomic_read(&lt->kernel_generation) ||
@@ -182,8 +183,14 @@ lt_memo_find(struct lt *lt, struct lt_task *t, const struct lt_kframe *at,
 	return NULL;
 found:
 	if (i)
-		lt_memo_to_front(t, i);
-	return m->entry;
+		lt_memo_to_front(t, kind, i);
+	return m;
+}
+
+/* Is this match the one of lt->recheck that is walked all the same? */
+static __always_inline bool lt_memo_recheck(struct lt *lt)
+{
+	return unlikely(lt->recheck) && !(this_cpu_inc_return(lt->stats->matches) % lt->recheck);
 }
 
 #endif

@@ -59,13 +59,11 @@ static void read_creds(struct lt_task *t, struct task_struct *p)
 /* t counts against its new user from now on. What it made before stays with the old one, who may have none left to spare. */
 static void change_owner(struct lt *lt, struct lt_task *t)
 {
-	unsigned int memos = 0;
+	unsigned int memos = lt_memos(t);
 	u16 owner;
 
 	if (likely(lt_owner_is(lt, t->owner, t->cred)))
 		return;
-	while (memos < LT_MEMOS && t->memo[memos])
-		memos++;
 	owner = lt_owner_get(lt, t->cred);
 	lt_owner_charge_anyway(lt, owner, LT_HELD_TASKS, 1);
 	lt_owner_charge_anyway(lt, owner, LT_HELD_MEMOS, memos);

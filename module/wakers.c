@@ -22,6 +22,7 @@
 #include <linux/string.h>
 
 #include "compat/task.h"
+#include "memo.h"
 #include "params.h"
 #include "tasks.h"
 #include "wakers.h"
@@ -54,24 +55,17 @@ struct nap {
 	u64 from_ns, to_ns;
 };
 
-/* The last one of current, in the program that it runs now. */
-static void last_nap(struct lt *lt, struct nap *nap)
+/* t's last one, in the program that it runs now. Its shard lock held. */
+static void last_nap(const struct lt_task *t, struct nap *nap)
 {
-	struct lt_shard *shard = lt_shard_of(lt, current->pid);
-	struct lt_task *t;
-
-	nap->trace = NULL;
-	raw_spin_lock(&shard->lock);
-	t = lt_task_find(shard, current->pid, current->start_boottime);
 	/* not where the end of its last sleep was not seen: then woke_ns is an earlier one's */
-	if (t && !t->asleep && t->woke_ns && t->woke_ns >= t->asleep_since_ns && t->entry &&
-	    t->entry->trace && t->entry->exec_id == (u32)current->self_exec_id) {
-		nap->trace = t->entry->trace;
-		nap->from_ns = t->asleep_since_ns;
-		nap->to_ns = t->woke_ns;
-		atomic_inc(&nap->trace->refs);	/* the entry has one: it is not the first */
-	}
-	raw_spin_unlock(&shard->lock);
+	if (t->asleep || !t->woke_ns || t->woke_ns < t->asleep_since_ns || !t->entry ||
+	    !t->entry->trace || t->entry->exec_id != (u32)current->self_exec_id)
+		return;
+	nap->trace = t->entry->trace;
+	nap->from_ns = t->asleep_since_ns;
+	nap->to_ns = t->woke_ns;
+	atomic_inc(&nap->trace->refs);	/* the entry has one: it is not the first */
 }
 
 /* What of the waker's last sleep lay within t's, which goes on. */
@@ -84,11 +78,73 @@ static void note_nap(struct lt_waker *w, const struct lt_task *t, struct nap *na
 	nap->trace = NULL;
 }
 
+/* By walking what is not remembered of current's stack. t: its record, if it has one. */
+static struct lt_trace *walked_trace(struct lt *lt, struct lt_task *t, const struct lt_kframe *at,
+				     const struct lt_memo *kernel, bool learn)
+{
+	struct lt_capture *c = this_cpu_ptr(lt->capture);
+	struct lt_trace *tr;
+
+	lt_capture_waker(lt, c, at, kernel ? kernel->trace : NULL);
+	tr = lt_trace_intern_wakers(lt, c, false);
+	/* What comes once need not be remembered */
+	if (learn && tr && t && !t->exited && atomic_read(&tr->refs) > 1)
+		lt_memo_learn_waker(lt, t, tr, c, kernel);
+	return tr;
+}
+
+/* Where current wakes somebody, with a reference. The shard lock of t, its record, is held. */
+static struct lt_trace *task_trace(struct lt *lt, struct lt_task *t, const struct lt_kframe *at)
+{
+	const struct lt_memo *kernel = NULL, *m = NULL;
+	u64 rows = READ_ONCE(lt->row_generations);
+	struct lt_trace *tr;
+
+	if (t)
+		m = lt_memo_find(lt, t, LT_MEMO_WAKER, at, &kernel);
+	if (!m)
+		return walked_trace(lt, t, at, kernel, true);
+	if (lt_memo_recheck(lt)) {
+		tr = walked_trace(lt, t, at, NULL, false);
+		if (tr && tr != m->trace)
+			lt_memo_refuted(lt, tr, rows);
+		return tr;
+	}
+	atomic_inc(&m->trace->refs);	/* the memo has one: it is not the first */
+	return m->trace;
+}
+
+/* The last sleep of current, which wakes somebody; at: its trace too is to be found. */
+static void read_task(struct lt *lt, struct lt_waker *w, const struct lt_kframe *at, struct nap *nap)
+{
+	struct lt_shard *shard = lt_shard_of(lt, current->pid);
+	struct lt_task *t;
+
+	raw_spin_lock(&shard->lock);
+	t = lt_task_find(shard, current->pid, current->start_boottime);
+	if (at)
+		w->trace = task_trace(lt, t, at);
+	if (t)
+		last_nap(t, nap);
+	raw_spin_unlock(&shard->lock);
+}
+
+/* An interrupt's or a softirq's, which may be the task's own doing. */
+static void read_interrupt(struct lt *lt, struct lt_waker *w, const struct lt_kframe *at, struct nap *nap)
+{
+	struct lt_capture *c = this_cpu_ptr(lt->capture);
+	bool interrupt = lt_capture_interrupt(lt, c, at);
+
+	read_current(w, interrupt);
+	w->trace = lt_trace_intern_wakers(lt, c, interrupt);
+	if (!interrupt)
+		read_task(lt, w, NULL, nap);
+}
+
 void lt_waking(struct lt *lt, struct task_struct *p, const struct lt_kframe *at)
 {
 	u32 pid = READ_ONCE(p->pid);
 	struct lt_shard *shard = lt_shard_of(lt, pid);
-	struct lt_capture *c = this_cpu_ptr(lt->capture);
 	struct nap nap = { .trace = NULL };
 	enum lt_refused why;
 	struct lt_waker *w;
@@ -96,11 +152,11 @@ void lt_waking(struct lt *lt, struct task_struct *p, const struct lt_kframe *at)
 
 	/* nobody's: it is given back, or kept by join() */
 	w = lt_pool_take(&lt->waker_pool, LT_NO_OWNER, &why);
-	if (w) {
-		read_current(w, lt_capture_waker(lt, c, at));
-		w->trace = lt_trace_intern_wakers(lt, c, w->kind == LT_WAKER_INTERRUPT);
-		if (w->kind == LT_WAKER_TASK)
-			last_nap(lt, &nap);
+	if (w && (hardirq_count() || in_serving_softirq() || !current->pid)) {
+		read_interrupt(lt, w, at, &nap);
+	} else if (w) {
+		read_current(w, false);
+		read_task(lt, w, at, &nap);
 	}
 	raw_spin_lock(&shard->lock);
 	t = lt_task_find(shard, pid, p->start_boottime);
