@@ -88,7 +88,7 @@ struct lt_pool {
 struct lt_trace {
 	struct hlist_node node;		/* bucket lock */
 	u64 id;
-	atomic_t refs;			/* entries and wakers naming it; to and from 0 under the bucket lock */
+	atomic_t refs;			/* entries, wakers and their memos naming it; to and from 0 under the bucket lock */
 	u32 hash;
 	u16 nr_kernel;
 	u16 nr_user;
@@ -443,7 +443,8 @@ void lt_memo_learn(struct lt *lt, struct lt_task *t, struct lt_entry *e,
 		   const struct lt_capture *c, const struct lt_memo *kernel);
 void lt_memo_learn_waker(struct lt *lt, struct lt_task *t, struct lt_trace *tr,
 			 const struct lt_capture *c, const struct lt_memo *kernel);
-void lt_memo_refuted(struct lt *lt, const struct lt_trace *walked, u64 rows);
+void lt_memo_refuted(struct lt *lt, struct lt_task *t, enum lt_memo_kind kind, const struct lt_kframe *at,
+		     const struct lt_memo *m, const struct lt_trace *walked);
 unsigned int lt_memos(const struct lt_task *t);
 void lt_memos_forget(struct lt *lt, struct lt_task *t);
 int lt_memos_init(struct lt *lt);

@@ -258,7 +258,7 @@ void lt_memo_learn_waker(struct lt *lt, struct lt_task *t, struct lt_trace *tr,
 	if (!d)
 		return;
 	d->m.trace = tr;
-	d->m.exec_id = t->exec_id;	/* of its last sleep: what a trace is does not depend on it */
+	d->m.exec_id = t->exec_id;
 	to = place_for(lt, t, LT_MEMO_WAKER, &d->m);
 	if (!to)
 		return;
@@ -266,11 +266,13 @@ void lt_memo_learn_waker(struct lt *lt, struct lt_task *t, struct lt_trace *tr,
 	atomic_inc(&tr->refs);	/* it is not the first */
 }
 
-/* A walk, begun when there had been that many generations of rows, found another trace than the memo that matched. */
-void lt_memo_refuted(struct lt *lt, const struct lt_trace *walked, u64 rows)
+/* m matched, and the walk from *at up found another trace. Where m matches no more, the stack or its rows have changed meanwhile: no proof. */
+void lt_memo_refuted(struct lt *lt, struct lt_task *t, enum lt_memo_kind kind, const struct lt_kframe *at,
+		     const struct lt_memo *m, const struct lt_trace *walked)
 {
-	/* Memory that has gone meanwhile, or rows that have, refute nothing */
-	if (!(walked->flags & (LT_TR_MISS | LT_TR_USER_FAULT)) && rows == READ_ONCE(lt->row_generations))
+	const struct lt_memo *kernel;
+
+	if (!(walked->flags & (LT_TR_MISS | LT_TR_USER_FAULT)) && lt_memo_find(lt, t, kind, at, &kernel) == m)
 		lt_lose(lt, LT_LOST_memo_wrong);
 }
 

@@ -91,7 +91,7 @@ LT_PARAM(max_traces, 1, 1 << 22, "distinct call traces (default 32768)");
 LT_PARAM(max_entries, 1, 1 << 24, "(task, trace) pairs (default 65536)");
 LT_PARAM(max_traces_per_task, 1, 1 << 12, "traces of one task, the rest under [other] (default 512)");
 LT_PARAM(max_rows, 64, 1 << 26, "learned rows for user stacks, of all processes (default 262144)");
-LT_PARAM(max_memos, 0, 1 << 24, "remembered traces, at most 4 a task; 0: walk each stack (default 32768)");
+LT_PARAM(max_memos, 0, 1 << 24, "remembered traces, at most 4 a task, 8 with wakers=1; 0: walk each stack (default 32768)");
 LT_PARAM(wakers, 0, 1, "1: account who ends each sleep, and from where (default 0)");
 LT_PARAM(max_wakers, 1, 1 << 24, "(task, trace, waker) triples, with wakers=1 (default 65536)");
 LT_PARAM(kernel_depth, 1, LT_KERNEL_DEPTH_MAX, "kernel frames of a trace (default 64)");

@@ -62,24 +62,26 @@ static void drop_table(struct lt_space *s)
 	kvfree_rcu(old, rcu);
 }
 
-/* There is room: at most three quarters of a table are used. True: a row was replaced by another. */
-static bool put_row(struct lt_row_table *table, u64 key, u64 how)
+/* There is room: at most three quarters of a table are used. */
+static void put_row(struct lt_space *s, struct lt_row_table *table, u64 key, u64 how)
 {
 	u32 mask = (1U << table->bits) - 1, i = hash_64(key, table->bits);
 
 	while (table->rows[i].key && table->rows[i].key != key)
 		i = (i + 1) & mask;
 	if (table->rows[i].key) {
-		bool other = table->rows[i].how != how;
-
+		if (table->rows[i].how == how)
+			return;
+		/* before: a walk by the other row is not what a memo says that was made by this one; behind: nor the other way round */
+		new_generation(s);
 		WRITE_ONCE(table->rows[i].how, how);
-		return other;
+		new_generation(s);
+		return;
 	}
 	WRITE_ONCE(table->rows[i].how, how);
 	/* the key last: find_row's acquire */
 	smp_store_release(&table->rows[i].key, key);
 	table->nr++;
-	return false;
 }
 
 static bool has_room(const struct lt_row_table *table, u32 more)
@@ -251,7 +253,7 @@ static int make_room(struct lt *lt, struct lt_space *s, u32 more)
 	old = rcu_dereference_protected(s->table, lockdep_is_held(&lt->spaces_lock));
 	for (i = 0; old && i < 1U << old->bits; i++)
 		if (old->rows[i].key)
-			put_row(new, old->rows[i].key, old->rows[i].how);
+			put_row(s, new, old->rows[i].key, old->rows[i].how);
 	rcu_assign_pointer(s->table, new);
 	lt->row_bytes += table_bytes(new->bits);
 	if (old) {
@@ -299,9 +301,8 @@ static int add_rows(struct lt *lt, struct lt_space *s, const struct lt_row *rows
 	for (i = 0; i < n_ranges; i++)
 		cover(s, &ranges[i]);
 	for (i = 0; i < n_rows; i++)
-		if (put_row(table, lt_row_key(rows[i].pc, rows[i].flags & LT_ROW_EXACT),
-			    lt_row_pack(&rows[i])))
-			new_generation(s);
+		put_row(s, table, lt_row_key(rows[i].pc, rows[i].flags & LT_ROW_EXACT),
+			lt_row_pack(&rows[i]));
 	lt->nr_rows += table->nr - before;
 	lt_owner_charge_anyway(lt, s->owner, LT_HELD_ROWS, table->nr - before);
 	spin_unlock(&lt->spaces_lock);

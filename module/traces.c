@@ -8,7 +8,7 @@
  * it after him does so for nothing; and may keep it alive at his expense, if he can
  * guess every address of his stack.
  *
- * A trace is alive while an entry or a waker names it. The reference count
+ * A trace is alive while an entry, a waker or a memo of one names it. The reference count
  * reaches 0, and leaves it, only under its bucket lock; so a trace found in the table under the bucket lock is alive.
  */
 #include <linux/jhash.h>

@@ -78,7 +78,7 @@ static void note_nap(struct lt_waker *w, const struct lt_task *t, struct nap *na
 	nap->trace = NULL;
 }
 
-/* By walking what is not remembered of current's stack. t: its record, if it has one. */
+/* By walking what is not remembered of current's stack. t: as below. */
 static struct lt_trace *walked_trace(struct lt *lt, struct lt_task *t, const struct lt_kframe *at,
 				     const struct lt_memo *kernel, bool learn)
 {
@@ -93,11 +93,10 @@ static struct lt_trace *walked_trace(struct lt *lt, struct lt_task *t, const str
 	return tr;
 }
 
-/* Where current wakes somebody, with a reference. The shard lock of t, its record, is held. */
+/* Where current wakes somebody, with a reference. t: its record if that is of its program, whose shard lock is held. */
 static struct lt_trace *task_trace(struct lt *lt, struct lt_task *t, const struct lt_kframe *at)
 {
 	const struct lt_memo *kernel = NULL, *m = NULL;
-	u64 rows = READ_ONCE(lt->row_generations);
 	struct lt_trace *tr;
 
 	if (t)
@@ -107,7 +106,7 @@ static struct lt_trace *task_trace(struct lt *lt, struct lt_task *t, const struc
 	if (lt_memo_recheck(lt)) {
 		tr = walked_trace(lt, t, at, NULL, false);
 		if (tr && tr != m->trace)
-			lt_memo_refuted(lt, tr, rows);
+			lt_memo_refuted(lt, t, LT_MEMO_WAKER, at, m, tr);
 		return tr;
 	}
 	atomic_inc(&m->trace->refs);	/* the memo has one: it is not the first */
@@ -122,11 +121,19 @@ static void read_task(struct lt *lt, struct lt_waker *w, const struct lt_kframe 
 
 	raw_spin_lock(&shard->lock);
 	t = lt_task_find(shard, current->pid, current->start_boottime);
+	/* what it remembers is of the program of its record: another may be in an execve, and have let go of that one's memory */
 	if (at)
-		w->trace = task_trace(lt, t, at);
+		w->trace = task_trace(lt, t && t->exec_id == (u32)current->self_exec_id ? t : NULL, at);
 	if (t)
 		last_nap(t, nap);
 	raw_spin_unlock(&shard->lock);
+}
+
+/* Woken on an interrupt's way out, mostly, which is counted as one no more then: ksoftirqd, and PREEMPT_RT's ktimers. */
+static bool serves_softirqs(const struct task_struct *p)
+{
+	return p->flags & PF_KTHREAD &&
+	       (!strncmp(p->comm, "ksoftirqd/", 10) || !strncmp(p->comm, "ktimers/", 8));
 }
 
 /* An interrupt's or a softirq's, which may be the task's own doing. */
@@ -152,7 +159,7 @@ void lt_waking(struct lt *lt, struct task_struct *p, const struct lt_kframe *at)
 
 	/* nobody's: it is given back, or kept by join() */
 	w = lt_pool_take(&lt->waker_pool, LT_NO_OWNER, &why);
-	if (w && (hardirq_count() || in_serving_softirq() || !current->pid)) {
+	if (w && (hardirq_count() || in_serving_softirq() || !current->pid || serves_softirqs(p))) {
 		read_interrupt(lt, w, at, &nap);
 	} else if (w) {
 		read_current(w, false);
