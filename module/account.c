@@ -166,11 +166,12 @@ static noinline struct lt_entry *walked_entry(struct lt *lt, struct lt_task *t,
 
 /* Of every lt->recheck'th remembered trace: what the walk says. */
 static noinline struct lt_entry *rechecked_entry(struct lt *lt, struct lt_task *t,
-						 const struct lt_kframe *at, const struct lt_memo *m)
+						 const struct lt_kframe *at, struct lt_entry *e)
 {
+	const struct lt_memo *m = t->memo[LT_MEMO_SLEEP][0];	/* the one that matched */
 	struct lt_entry *walked = walked_entry(lt, t, at, NULL, false);
 
-	if (walked != m->entry && walked->trace)
+	if (walked != e && walked->trace)
 		lt_memo_refuted(lt, t, LT_MEMO_SLEEP, at, m, walked->trace);
 	return walked;
 }
@@ -183,9 +184,9 @@ static __always_inline struct lt_entry *entry_of(struct lt *lt, struct lt_task *
 
 	if (unlikely(!m))
 		return walked_entry(lt, t, at, kernel, true);
-	if (lt_memo_recheck(lt))
-		return rechecked_entry(lt, t, at, m);
 	e = m->entry;
+	if (lt_memo_recheck(lt))
+		return rechecked_entry(lt, t, at, e);
 	if (unlikely(e->trace->flags & lt->counted_flags))
 		lt_capture_lose(lt, e->trace->flags);
 	return e;
