@@ -158,7 +158,7 @@ static noinline struct lt_entry *walked_entry(struct lt *lt, struct lt_task *t,
 	e = lt_entry_get(lt, t, c);
 	/* What comes once need not be remembered */
 	if (learn && e->trace && e->sleeps)
-		lt_memo_learn(lt, t, e, c, kernel);
+		lt_memo_learn(lt, t, e, e->trace, c, kernel);
 	if (unlikely(c->flags & lt->counted_flags))
 		lt_capture_lose(lt, c->flags);
 	return e;

@@ -439,10 +439,8 @@ unsigned int lt_arch_stack_asleep(struct task_struct *p, unsigned long *frames, 
 unsigned int lt_arch_stack_user(unsigned long *frames, unsigned int max, u32 *flags);
 
 /* memo.c: shard lock held; memo.h has what hooks inline */
-void lt_memo_learn(struct lt *lt, struct lt_task *t, struct lt_entry *e,
+void lt_memo_learn(struct lt *lt, struct lt_task *t, struct lt_entry *e, struct lt_trace *tr,
 		   const struct lt_capture *c, const struct lt_memo *kernel);
-void lt_memo_learn_waker(struct lt *lt, struct lt_task *t, struct lt_trace *tr,
-			 const struct lt_capture *c, const struct lt_memo *kernel);
 void lt_memo_refuted(struct lt *lt, struct lt_task *t, enum lt_memo_kind kind, const struct lt_kframe *at,
 		     const struct lt_memo *m, const struct lt_trace *walked);
 unsigned int lt_memos(const struct lt_task *t);

@@ -203,24 +203,28 @@ static struct lt_memo *place_for(struct lt *lt, struct lt_task *t, enum lt_memo_
 }
 
 /*
- * The draft: the stack that c was captured from, of this trace; kernel: the memo
- * that its kernel frames come from, if they were not walked. NULL: it is nothing to remember.
+ * current, whose record is t, sleeps in e, or wakes somebody where e is NULL, on the
+ * stack that c was captured from; tr: that one's trace, with a reference of the caller's.
+ * kernel: the memo that its kernel frames come from, if they were not walked.
  */
-static struct lt_memo_draft *draft(struct lt *lt, const struct lt_trace *tr,
-				   const struct lt_capture *c, const struct lt_memo *kernel)
+void lt_memo_learn(struct lt *lt, struct lt_task *t, struct lt_entry *e, struct lt_trace *tr,
+		   const struct lt_capture *c, const struct lt_memo *kernel)
 {
 	struct lt_memo_draft *d = this_cpu_ptr(lt->drafts);
-	struct lt_memo *m = &d->m;
+	struct lt_memo *m = &d->m, *to;
 
 	memset(m, 0, sizeof(*m));
 	if (kernel)
 		kernel_part_of(m, kernel, d->slot);
 	else if (!kernel_part(m, c, d->slot))
-		return NULL;
+		return;
 	m->whole = user_part(m, c, d->slot);
 	if (kernel && !m->whole)
-		return NULL;	/* nothing is known that was not */
+		return;		/* nothing is known that was not */
+	m->entry = e;
+	m->trace = tr;
 	m->frames = tr->frames;
+	m->exec_id = t->exec_id;
 	m->syscall = c->syscall;
 	m->no_user = c->flags & LT_TR_NO_USER;
 	m->user_frames = m->frames + m->kernel.n_below + m->kernel.n_above + 1;
@@ -228,42 +232,12 @@ static struct lt_memo_draft *draft(struct lt *lt, const struct lt_trace *tr,
 	m->slots = offsetof(struct lt_memo, data[m->kernel.n_pointers + m->n_user_pointers]);
 	m->user_slots = m->slots + lt_memo_kernel_slots(m) * sizeof(u16);
 	copy_slots((u16 *)lt_memo_slots(m), d->slot, lt_memo_kernel_slots(m) + m->n_user);
-	return d;
-}
-
-/* current sleeps in e, on the stack that c was captured from; kernel: as above. */
-void lt_memo_learn(struct lt *lt, struct lt_task *t, struct lt_entry *e,
-		   const struct lt_capture *c, const struct lt_memo *kernel)
-{
-	struct lt_memo_draft *d = draft(lt, e->trace, c, kernel);
-	struct lt_memo *to;
-
-	if (!d)
-		return;
-	d->m.entry = e;
-	d->m.trace = e->trace;
-	d->m.exec_id = e->exec_id;
-	to = place_for(lt, t, LT_MEMO_SLEEP, &d->m);
-	if (to)
-		memcpy(to, d->room, MEMO_BYTES);
-}
-
-/* current wakes somebody on it; tr: its trace, with a reference of the caller's. */
-void lt_memo_learn_waker(struct lt *lt, struct lt_task *t, struct lt_trace *tr,
-			 const struct lt_capture *c, const struct lt_memo *kernel)
-{
-	struct lt_memo_draft *d = draft(lt, tr, c, kernel);
-	struct lt_memo *to;
-
-	if (!d)
-		return;
-	d->m.trace = tr;
-	d->m.exec_id = t->exec_id;
-	to = place_for(lt, t, LT_MEMO_WAKER, &d->m);
+	to = place_for(lt, t, e ? LT_MEMO_SLEEP : LT_MEMO_WAKER, m);
 	if (!to)
 		return;
 	memcpy(to, d->room, MEMO_BYTES);
-	atomic_inc(&tr->refs);	/* it is not the first */
+	if (!e)
+		atomic_inc(&tr->refs);	/* let_go(); it is not the first */
 }
 
 /* m matched, and the walk from *at up found another trace. Where m matches no more, the stack or its rows have changed meanwhile: no proof. */

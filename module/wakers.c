@@ -89,7 +89,7 @@ static struct lt_trace *walked_trace(struct lt *lt, struct lt_task *t, const str
 	tr = lt_trace_intern_wakers(lt, c, false);
 	/* What comes once need not be remembered */
 	if (learn && tr && t && !t->exited && atomic_read(&tr->refs) > 1)
-		lt_memo_learn_waker(lt, t, tr, c, kernel);
+		lt_memo_learn(lt, t, NULL, tr, c, kernel);
 	return tr;
 }
 

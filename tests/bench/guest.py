@@ -24,6 +24,11 @@ def figures(kernel, script, *options, setting=()):
             yield ["NOTE", rest]
 
 
+def environment(*names):
+    """The setting of those that are set here."""
+    return [f"{name}={os.environ[name]}" for name in names if name in os.environ]
+
+
 def table(columns, rows):
     """Lines of a table; each row as many cells as there are columns."""
     yield "| " + " | ".join(columns) + " |"

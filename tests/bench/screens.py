@@ -2,7 +2,6 @@
 """What a refresh of the screen costs lattop, top -H and htop. The script screen is the guest's half."""
 
 import collections
-import os
 
 import guest
 
@@ -13,7 +12,7 @@ TITLES = {"lattop": "lattop", "top": "top -H", "htop": "htop"}
 def measure(kernel, quick):
     """{threads: {tool: {"refresh" | "calls" | "first" | "first_memory" | "memory" | "missing": value}}}"""
     found = collections.defaultdict(lambda: collections.defaultdict(dict))
-    setting = ["LATTOP_CROWDS=200"] if quick else [f"{name}={os.environ[name]}" for name in ("LATTOP_CROWDS",) if name in os.environ]
+    setting = ["LATTOP_CROWDS=200"] if quick else guest.environment("LATTOP_CROWDS")
     for n, tool, what, value in guest.figures(kernel, "screen", "--mem", "4096", setting=setting):
         found[int(n)][tool][what] = float(value)
     return found

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Instructions of real work, with and without lattop. The script work is the guest's half; instructions.c counts in QEMU."""
 
-import os
 import tempfile
 
 import guest
@@ -20,7 +19,7 @@ def measure(kernel, quick):
     works, notes, names = {}, [], []
     with tempfile.TemporaryDirectory(prefix="lattop-bench-") as folder:
         options = ("--mem", "4096", "--plugin", plugin.build(folder, "instructions"))
-        setting = ["LATTOP_SCALE=2"] if quick else [f"{name}={os.environ[name]}" for name in ("LATTOP_SCALE", "LATTOP_WORKS") if name in os.environ]
+        setting = ["LATTOP_SCALE=2"] if quick else guest.environment("LATTOP_SCALE", "LATTOP_WORKS")
         for words in guest.figures(kernel, "work", *options, setting=setting):
             if words[0] == "NOTE":
                 notes.append(words[1])
