@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
 #include <exception>
 #include <utility>
 
@@ -18,10 +20,12 @@ namespace {
 constexpr std::size_t kMaxResults = 4096;
 constexpr std::size_t kMaxWanted = 256;
 
+constexpr DebugFetch::Clock::duration kLongestRetry = std::chrono::minutes(15);
+
 }  // namespace
 
-DebugFetch::DebugFetch(Fetcher fetcher)
-    : shared_(std::make_shared<Shared>(std::move(fetcher), kMaxResults)) {
+DebugFetch::DebugFetch(Fetcher fetcher, Clock::duration retry)
+    : shared_(std::make_shared<Shared>(std::move(fetcher), kMaxResults, retry)) {
     thread_ = std::thread([shared = shared_] { work(shared); });
 }
 
@@ -46,26 +50,49 @@ void DebugFetch::work(const std::shared_ptr<Shared>& shared) {
         if (shared->stop) break;
         const std::string build_id = shared->wanted.front().build_id;
         lock.unlock();
-        UniqueFd file;
+        Fetched fetched;
         try {
-            file = shared->fetcher(build_id, progress);
+            fetched = shared->fetcher(build_id, progress);
         } catch (const std::exception&) {  // costs this file's lines only
         }
         lock.lock();
-        const State state = file ? State::Here : State::None;
-        shared->results.put(build_id, {state, std::move(file)});
-        shared->wanted.pop_front();
-        shared->done = shared->all = 0;
+        shared->finish(std::move(fetched));
     }
     shared->stopped = true;
     shared->changed.notify_all();
 }
 
+/// Puts down what came of the first one wanted.
+void DebugFetch::Shared::finish(Fetched fetched) {
+    const Wanted& asked = wanted.front();
+    Result result;
+    if (const Result* before = results.find(asked.build_id)) result.wait = before->wait;
+    failure.clear();
+    if (fetched.file) {
+        result.state = State::Here;
+        result.file = std::move(fetched.file);
+    } else if (fetched.error == 0) {
+        result.state = State::None;
+    } else {
+        result.state = State::Failed;
+        result.wait = std::clamp(result.wait * 2, retry, std::max(retry, kLongestRetry));
+        result.retry_at = Clock::now() + result.wait;
+        failure = asked.label + ": " + std::strerror(fetched.error);
+    }
+    results.put(asked.build_id, std::move(result));
+    wanted.pop_front();
+    done = all = 0;
+}
+
 DebugFetch::State DebugFetch::want(const std::string& build_id, const std::string& label) {
     const std::lock_guard lock(shared_->lock);
-    if (const Result* known = shared_->results.find(build_id)) return known->state;
+    Result again;
+    if (const Result* known = shared_->results.find(build_id)) {
+        if (known->state != State::Failed || Clock::now() < known->retry_at) return known->state;
+        again.wait = known->wait;
+    }
     if (shared_->wanted.size() >= kMaxWanted) return State::Waiting;
-    shared_->results.put(build_id, {});
+    shared_->results.put(build_id, std::move(again));
     shared_->wanted.push_back({build_id, label});
     shared_->changed.notify_all();
     return State::Waiting;
@@ -82,7 +109,8 @@ UniqueFd DebugFetch::take(const std::string& build_id) {
 
 std::string DebugFetch::progress() const {
     const std::lock_guard lock(shared_->lock);
-    if (shared_->wanted.empty()) return "";
+    if (shared_->wanted.empty())
+        return shared_->failure.empty() ? "" : "debuginfod: " + shared_->failure;
     std::string text = "debuginfod: " + shared_->wanted.front().label;
     constexpr long kPercent = 100;
     if (shared_->all > 0 && shared_->done <= shared_->all)

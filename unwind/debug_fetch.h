@@ -5,6 +5,7 @@
 // There is one only where the environment names a server.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -21,9 +22,13 @@ namespace lattop {
 /// Told how many bytes of how many there are; false to give up.
 using FetchProgress = std::function<bool(long done, long all)>;
 
-/// Fetches the debug file of a build id (lower-case hex); no descriptor where
-/// there is none. May take long.
-using Fetcher = std::function<UniqueFd(const std::string& build_id, const FetchProgress&)>;
+struct Fetched {
+    UniqueFd file{};  ///< none where no server has it
+    int error = 0;    ///< an errno value where no server could say
+};
+
+/// Fetches the debug file of a build id (lower-case hex). May take long.
+using Fetcher = std::function<Fetched(const std::string& build_id, const FetchProgress&)>;
 
 class DebugFetch {
 public:
@@ -31,9 +36,14 @@ public:
         Waiting,  ///< asked for
         Here,     ///< take() it
         None,     ///< no server has it
+        Failed,   ///< no server could say; want() asks again after a while
     };
+    using Clock = std::chrono::steady_clock;
+    static constexpr Clock::duration kFirstRetry = std::chrono::seconds(30);
 
-    explicit DebugFetch(Fetcher fetcher);
+    /// A file whose fetch failed is asked for again after `retry`, then after
+    /// twice as long, and so on, to a quarter of an hour.
+    explicit DebugFetch(Fetcher fetcher, Clock::duration retry = kFirstRetry);
     DebugFetch(const DebugFetch&) = delete;
     DebugFetch& operator=(const DebugFetch&) = delete;
 
@@ -48,13 +58,16 @@ public:
     UniqueFd take(const std::string& build_id);
 
     /// One line while something is fetched: "debuginfod: libc.so.6 34%, 3 more
-    /// to fetch"; "" otherwise.
+    /// to fetch"; "debuginfod: libc.so.6: Connection refused" where the last one
+    /// failed; "" otherwise.
     [[nodiscard]] std::string progress() const;
 
 private:
     struct Result {
         State state = State::Waiting;
         UniqueFd file{};
+        Clock::duration wait{};        ///< between the last two tries
+        Clock::time_point retry_at{};  ///< where it failed
     };
     struct Wanted {
         std::string build_id, label;
@@ -67,10 +80,14 @@ private:
         std::deque<Wanted> wanted;  // the first one is being fetched
         BoundedCache<std::string, Result> results;
         long done = 0, all = 0;  // bytes of the first one
+        std::string failure;     // of the last one
+        Clock::duration retry;
         bool stop = false;
         bool stopped = false;
 
-        Shared(Fetcher made, std::size_t budget) : fetcher(std::move(made)), results(budget) {}
+        Shared(Fetcher made, std::size_t budget, Clock::duration first_retry)
+            : fetcher(std::move(made)), results(budget), retry(first_retry) {}
+        void finish(Fetched fetched);
     };
 
     static void work(const std::shared_ptr<Shared>& shared);

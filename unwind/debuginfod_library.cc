@@ -5,6 +5,7 @@
 // stable since elfutils 0.179: debuginfod_find_debuginfo(3).
 #include <dlfcn.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <memory>
 
@@ -54,16 +55,18 @@ int report(Library::Client* client, long done, long all) {
     return progress != nullptr && !(*progress)(done, all) ? 1 : 0;  // 1 gives up
 }
 
-UniqueFd fetch(const std::string& build_id, const FetchProgress& progress) {
+Fetched fetch(const std::string& build_id, const FetchProgress& progress) {
     const Library& lib = *library();
     const std::unique_ptr<Library::Client, void (*)(Library::Client*)> client(lib.begin(), lib.end);
-    if (client == nullptr) return {};
+    if (client == nullptr) return {.error = ENOMEM};
     FetchProgress copy = progress;
     lib.set_user_data(client.get(), &copy);
     lib.set_progress(client.get(), report);
     // A length of 0: the build id is given as hex.
-    return UniqueFd(lib.find(client.get(), reinterpret_cast<const unsigned char*>(build_id.c_str()),
-                             0, nullptr));
+    const int found = lib.find(
+        client.get(), reinterpret_cast<const unsigned char*>(build_id.c_str()), 0, nullptr);
+    if (found >= 0) return {.file = UniqueFd(found)};
+    return {.error = found == -ENOENT ? 0 : -found};
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ std::optional<std::vector<char>> own_vdso(std::size_t bytes) {
     return std::vector<char>(own, own + end);
 }
 
-/// While something is being fetched, the stack is asked for again anyway.
+/// Where a server is being asked, the stack is asked for again anyway.
 void note_partly(Naming& naming) {
     if (naming.result == Naming::Result::Named) naming.result = Naming::Result::Partly;
 }
@@ -185,6 +185,10 @@ void Symbolizer::complete(ElfImage& image, const Mapping& mapping, const File& f
         const auto state = debug_.fetch->want(name->build_id, module_name(mapping.path));
         if (state == DebugFetch::State::Waiting) {
             naming.result = Naming::Result::Waiting;
+            return;
+        }
+        if (state == DebugFetch::State::Failed) {
+            if (naming.result != Naming::Result::Waiting) naming.result = Naming::Result::Later;
             return;
         }
         fd = debug_.fetch->take(name->build_id);

@@ -38,6 +38,7 @@ struct Naming {
         Named,    ///< as far as its files have names: asking again gives the same
         Partly,   ///< some file or mapping was not there: worth asking again
         Waiting,  ///< debug files are being fetched: asking again gives more
+        Later,    ///< no server of debug files could be asked: worth asking again later
         Gone,     ///< the task has ended: nothing more to learn
     };
     Result result = Result::Gone;

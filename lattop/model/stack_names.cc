@@ -23,6 +23,7 @@ constexpr std::size_t kMaxLivePending = 4;
 /// Rounds to wait after an attempt that did not find everything; after as many
 /// attempts what was found stays.
 constexpr std::array<std::uint64_t, 3> kWaitRounds = {1, 4, 16};
+constexpr std::uint64_t kLaterRounds = 16;  ///< where a server could not be asked
 
 bool has_user_part(const Trace* trace) {
     return trace != nullptr && trace->nr_user != 0 && (trace->flags & LT_TR_NO_USER) == 0;
@@ -134,8 +135,10 @@ void StackNames::keep(NameAnswer& answer) {
         return;
     }
     known->stack = std::move(answer.naming.stack);
-    if (answer.naming.result == Naming::Result::Waiting) {
-        known->next_round = round_ + 1;
+    if (answer.naming.result == Naming::Result::Waiting ||
+        answer.naming.result == Naming::Result::Later) {
+        const bool later = answer.naming.result == Naming::Result::Later;
+        known->next_round = round_ + (later ? kLaterRounds : 1);
         return;
     }
     known->settled =

@@ -171,6 +171,18 @@ TEST_CASE("while debug files are fetched a stack is asked for each time, and sho
     CHECK(test.namer->requests.empty());
 }
 
+TEST_CASE("where no server could be asked a stack is asked for again now and then, for ever") {
+    Names test;
+    std::vector<int> asked;
+    for (int round = 0; round < 100; ++round) {
+        test.names->want(one_task(1, 1));
+        if (test.namer->answer(Naming::Result::Later) != 0) asked.push_back(round);
+        test.names->collect();
+    }
+    CHECK(asked == std::vector<int>{0, 16, 32, 48, 64, 80, 96});
+    CHECK(test.names->find(kStack) != nullptr);
+}
+
 TEST_CASE("a task that was gone is not asked for again") {
     Names test;
     test.names->want(one_task(1, 1));

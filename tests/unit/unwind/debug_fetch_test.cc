@@ -5,6 +5,8 @@
 #include <poll.h>
 
 #include <atomic>
+#include <cerrno>
+#include <chrono>
 #include <future>
 #include <memory>
 #include <stdexcept>
@@ -34,7 +36,7 @@ TEST_CASE("a debug file is fetched once and taken once") {
     std::atomic<int> fetched = 0;
     DebugFetch fetch([&](const std::string& id, const FetchProgress&) {
         ++fetched;
-        return id == "ab" ? some_file() : UniqueFd();
+        return Fetched{.file = id == "ab" ? some_file() : UniqueFd()};
     });
     CHECK(!fetch.take("ab"));
     CHECK(settled(fetch, "ab") == DebugFetch::State::Here);
@@ -50,11 +52,11 @@ TEST_CASE("progress names the file, how far it is, and how many wait") {
     std::promise<void> go_on;
     auto wait = go_on.get_future();
     DebugFetch fetch([&](const std::string& id, const FetchProgress& progress) {
-        if (id != "01") return UniqueFd();
+        if (id != "01") return Fetched{};
         CHECK(progress(34, 100));
         told.set_value();
         wait.wait();
-        return some_file();
+        return Fetched{.file = some_file()};
     });
     CHECK(fetch.progress().empty());
     fetch.want("01", "libc.so.6");
@@ -67,13 +69,35 @@ TEST_CASE("progress names the file, how far it is, and how many wait") {
     CHECK(fetch.progress().empty());
 }
 
+TEST_CASE("a server that could not say is asked again, later and later") {
+    std::atomic<int> asked = 0;
+    DebugFetch fetch(
+        [&](const std::string&, const FetchProgress&) {
+            return ++asked < 3 ? Fetched{.error = ECONNREFUSED} : Fetched{.file = some_file()};
+        },
+        std::chrono::milliseconds(40));
+    const auto began = DebugFetch::Clock::now();
+    CHECK(settled(fetch, "ab") == DebugFetch::State::Failed);
+    CHECK(asked == 1);
+    CHECK(fetch.progress() == "debuginfod: label: Connection refused");
+    auto state = DebugFetch::State::Failed;
+    for (int i = 0; i < 10'000 && state != DebugFetch::State::Here; ++i) {
+        ::poll(nullptr, 0, 1);
+        state = settled(fetch, "ab");
+    }
+    CHECK(state == DebugFetch::State::Here);
+    CHECK(asked == 3);
+    CHECK(DebugFetch::Clock::now() - began >= std::chrono::milliseconds(40 + 80));
+    CHECK(fetch.progress().empty());
+}
+
 TEST_CASE("a fetch under way is given up when lattop ends, and a failing one does no harm") {
     std::promise<void> begun;
     // Shared: a thread that is slow to give up is left behind.
     const auto gave_up = std::make_shared<std::atomic<bool>>(false);
     {
         DebugFetch fetch(
-            [&begun, gave_up](const std::string& id, const FetchProgress& progress) -> UniqueFd {
+            [&begun, gave_up](const std::string& id, const FetchProgress& progress) -> Fetched {
                 if (id == "bad") throw std::runtime_error("no memory");
                 begun.set_value();
                 while (progress(0, 0))

@@ -6,6 +6,9 @@
 #include <poll.h>
 
 #include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <future>
@@ -246,8 +249,8 @@ TEST_CASE("a debug file that has to be fetched names stacks when it is here") {
         std::make_shared<DebugFetch>([wait](const std::string& id, const FetchProgress&) {
             wait.wait();
             const std::string own = kSymbolPrograms + "/symbols_by_id";
-            return id != build_id_of(own) ? UniqueFd()
-                                          : UniqueFd(::open((own + ".debug").c_str(), O_RDONLY));
+            if (id != build_id_of(own)) return Fetched{};
+            return Fetched{.file = UniqueFd(::open((own + ".debug").c_str(), O_RDONLY))};
         });
     Symbolizer symbolizer({.folder = folder.path(), .fetch = fetch});
     const std::array<std::uint64_t, 1> at = {child.address("take")};
@@ -267,6 +270,34 @@ TEST_CASE("a debug file that has to be fetched names stacks when it is here") {
     CHECK(naming.stack.frames.at(0)->line != 0);
     CHECK(symbolizer.variable(child.task(), child.address("zeros"), round) ==
           "known::queue_lock+0x8");
+}
+
+TEST_CASE("a debug file that no server could be asked for is worth asking for again") {
+    const TempFolder folder;
+    const std::string path = folder.path() + "/symbols_by_id";
+    std::filesystem::copy_file(kSymbolPrograms + "/symbols_by_id", path);
+    const Child child(path, kSymbolLines);
+    std::atomic<bool> reachable = false;
+    const auto fetch = std::make_shared<DebugFetch>(
+        [&reachable](const std::string&, const FetchProgress&) {
+            if (!reachable) return Fetched{.error = EHOSTUNREACH};
+            const std::string file = kSymbolPrograms + "/symbols_by_id.debug";
+            return Fetched{.file = UniqueFd(::open(file.c_str(), O_RDONLY))};
+        },
+        std::chrono::milliseconds(1));
+    Symbolizer symbolizer({.folder = folder.path(), .fetch = fetch});
+    const std::array<std::uint64_t, 1> at = {child.address("take")};
+    std::uint64_t round = 0;
+    const auto ask_until = [&](Naming::Result result) {
+        for (; round < 10'000; ::poll(nullptr, 0, 1))
+            if (const Naming naming = symbolizer.name(child.task(), at, ++round);
+                naming.result == result)
+                return naming;
+        return Naming{};
+    };
+    CHECK(ask_until(Naming::Result::Later).stack.frames.at(0)->symbol.empty());
+    reachable = true;
+    CHECK(ask_until(Naming::Result::Named).stack.frames.at(0)->symbol == "known::Pool::take(int)");
 }
 
 TEST_CASE("code that a JIT made is named by the map it left") {
