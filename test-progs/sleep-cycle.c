@@ -8,12 +8,16 @@
  * tests/bench runs it; built with frame pointers and without. The cycles stand
  * between marks for tests/bench/irqs_off.c, whose id is the number of sleeps.
  *
+ * By nanosleep it is one process that sleeps, once in a cycle, woken by the timer's
+ * interrupt; so that the CPU is never idle, which takes time but no instructions,
+ * the other one counts meanwhile, and what it counted is taken off.
+ *
  * With STACKS the sleeps are PLACES calls further down, at as many different
  * call stacks, in turn: at each of PLACES levels one bit of the turn's number
  * says from which of two places the next level is called. A number on the line
  * is how many of the stacks take turns; without one all do.
  *
- * sleep-cycle pipe|futex|epoll DEPTH CYCLES [STACKS]
+ * sleep-cycle pipe|futex|epoll|nanosleep DEPTH CYCLES [STACKS]
  */
 #define _GNU_SOURCE
 #include <linux/futex.h>
@@ -35,6 +39,7 @@ static int epolls[2];   /* of the reading ends */
 static struct shared {
     uint32_t turns[2]; /* futexes, by who waits */
     long cycle, of;    /* which cycle it is, and how many stacks take turns */
+    uint64_t counted;  /* by the other process, while this one sleeps */
 } * shared;
 
 static long cycles;
@@ -73,14 +78,28 @@ static void futex_wake(enum side other) {
                "FUTEX_WAKE");
 }
 
+/* Longer than the kernel takes to get from the timer's start to the switch. */
+static void sleep_briefly(enum side me) {
+    const struct timespec brief = {.tv_nsec = 20000};
+
+    (void)me;
+    truth_need(nanosleep(&brief, NULL), "nanosleep");
+}
+
+static void wake_nobody(enum side other) {
+    (void)other;
+}
+
 static const struct way {
     const char* name;
     void (*wait)(enum side me);
     void (*wake)(enum side other);
+    int sleeps; /* in a cycle, of both */
 } ways[] = {
-    {"pipe", pipe_wait, pipe_wake},
-    {"futex", futex_wait, futex_wake},
-    {"epoll", epoll_then_read, pipe_wake},
+    {"pipe", pipe_wait, pipe_wake, 2},
+    {"futex", futex_wait, futex_wake, 2},
+    {"epoll", epoll_then_read, pipe_wake, 2},
+    {"nanosleep", sleep_briefly, wake_nobody, 1},
 };
 
 /* Waits at the stack that these bits stand for. The asm keeps the two calls apart. */
@@ -105,7 +124,15 @@ static inline void wait_in_turn(const struct way* way, enum side me) {
         wait_at(way, me, shared->cycle % shared->of, 0);
 }
 
+/* Two instructions a count, and none else. */
+enum { COUNT_INSTRUCTIONS = 2 };
+
+static void count(void) {
+    __asm__ volatile("1: incq %0\n\tjmp 1b" : "+m"(shared->counted)); /* for ever */
+}
+
 __attribute__((noinline)) static void answer(const struct way* way) {
+    if (way->sleeps == 1) count();
     for (;;) {
         wait_in_turn(way, CHILD);
         way->wake(PARENT);
@@ -118,19 +145,23 @@ __attribute__((noinline)) static void measure(const struct way* way) {
 
     while (fgets(line, sizeof(line), stdin)) {
         long of = atol(line);
-        uint64_t start;
+        uint64_t start, counted, took;
 
         shared->of = of > 0 && of < stacks ? of : stacks;
         start = truth_clock(CLOCK_MONOTONIC);
         getrusage(RUSAGE_SELF, &before);
-        MARK_BEGIN(2 * cycles, 0, 0);
+        counted = __atomic_load_n(&shared->counted, __ATOMIC_RELAXED);
+        MARK_BEGIN(way->sleeps * cycles, 0, 0);
         for (long i = 0; i < cycles; i++) {
             shared->cycle = i;
             way->wake(CHILD);
             wait_in_turn(way, PARENT);
         }
         MARK_END();
-        printf("%.1f\n", (double)(truth_clock(CLOCK_MONOTONIC) - start) / 2 / (double)cycles);
+        took = truth_clock(CLOCK_MONOTONIC) - start;
+        counted = __atomic_load_n(&shared->counted, __ATOMIC_RELAXED) - counted;
+        took -= COUNT_INSTRUCTIONS * counted;
+        printf("%.1f\n", (double)took / way->sleeps / (double)cycles);
         getrusage(RUSAGE_SELF, &after);
         if (after.ru_nvcsw - before.ru_nvcsw < cycles - cycles / 50) {
             fprintf(stderr, "sleep-cycle: %ld sleeps in %ld cycles\n",
@@ -154,7 +185,7 @@ __attribute__((noinline)) static void descend(long depth, const struct way* way,
 static const struct way* find_way(const char* name) {
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
         if (!strcmp(ways[i].name, name)) return &ways[i];
-    fprintf(stderr, "sleep-cycle: '%s' is none of pipe, futex, epoll\n", name);
+    fprintf(stderr, "sleep-cycle: '%s' is none of pipe, futex, epoll, nanosleep\n", name);
     exit(2);
 }
 
@@ -167,7 +198,7 @@ int main(int argc, char** argv) {
 
     if (argc < 4 || argc > 5 || (depth = atol(argv[2])) < 0 || (cycles = atol(argv[3])) < 1 ||
         (argc == 5 && ((stacks = atol(argv[4])) < 1 || stacks > MAX_STACKS))) {
-        fprintf(stderr, "usage: sleep-cycle pipe|futex|epoll DEPTH CYCLES [STACKS]\n");
+        fprintf(stderr, "usage: sleep-cycle pipe|futex|epoll|nanosleep DEPTH CYCLES [STACKS]\n");
         return 2;
     }
     way = find_way(argv[1]);
@@ -181,9 +212,12 @@ int main(int argc, char** argv) {
         epolls[i] = (int)truth_need(epoll_create1(0), "epoll_create1");
         truth_need(epoll_ctl(epolls[i], EPOLL_CTL_ADD, pipes[i][0], &readable), "epoll_ctl");
     }
+    prctl(PR_SET_TIMERSLACK, 1);
     child = (pid_t)truth_need(fork(), "fork");
     if (!child) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (way->sleeps == 1)
+            truth_need(sched_setscheduler(0, SCHED_IDLE, &no_priority), "sched_setscheduler");
         descend(depth, way, answer);
     }
     descend(depth, way, measure);

@@ -10,7 +10,10 @@ TOP_DIR = os.path.dirname(os.path.dirname(HERE))
 
 
 def figures(kernel, script, *options, setting=()):
-    """The words behind FIGURE of each line that the script prints, and behind NOTE the text as ["NOTE", text]; setting: NAME=VALUE..."""
+    """The words behind FIGURE of each line that the script prints, and behind NOTE the text as ["NOTE", text]; setting: NAME=VALUE...
+    kernel: as in tests/vm/kernels; with :kprobe behind it the module is loaded with hook=kprobe"""
+    kernel, _, hook = kernel.partition(":")
+    setting = [*setting, *([f"LATTOP_HOOK={hook}"] if hook else [])]
     line = [os.path.join(TOP_DIR, "tests", "vm", "run"), "--icount", "--no-module", "--quiet", "--timeout", "7200", *options,
             "--kernel", kernel, "--", *(("env", *setting) if setting else ()), os.path.join(HERE, script)]
     answer = subprocess.run(line, cwd=TOP_DIR, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False)

@@ -36,13 +36,16 @@ def tables(results):
             alone = sleeps[way, "none"]
             added = (f"{sleeps[way, column] - alone:,.0f}" if (way, column) in sleeps else "-" for column, _ in COLUMNS[1:])
             rows.append((kernel, way, f"{alone:,.0f}", *added))
-    yield from guest.table(["kernel", "two processes by"] + [title for _, title in COLUMNS], rows)
+    yield from guest.table(["kernel", "it sleeps by"] + [title for _, title in COLUMNS], rows)
+    yield ""
+    yield ("By pipe, futex and epoll two processes wake each other, and a sleep is one switch of tasks; by nanosleep an interrupt wakes the one, and each sleep is "
+           "two switches: another task runs meanwhile.")
     if not all(learning for _, learning in results.values()):
         return
     yield ""
     yield "With 10 user frames by learned rows, and who woke whom (wakers=1):"
     yield ""
-    yield from guest.table(["kernel", "two processes by", "added"],
+    yield from guest.table(["kernel", "it sleeps by", "added"],
                            [(kernel, way, f"{value - sleeps[way, 'none']:,.0f}") for kernel, (sleeps, _) in results.items()
                             for (way, column), value in sleeps.items() if column == "wakers 10"])
     yield ""

@@ -10,7 +10,7 @@ NAMES = {
     "messaging": "perf bench sched messaging -p -g 2",
     "pgbench": "pgbench -c 4 -j 2, its own transactions",
     "redis": "redis-benchmark -c 20 -t set,get",
-    "compile": "make -j2 of four C files, gcc -O2",
+    "compile": "make -j2 of small C files, gcc -O2",
 }
 
 

@@ -15,15 +15,15 @@
 namespace {
 
 constexpr const char* usage =
-    R"(usage: lattop-oracle truth [--noise 1] [--lines N] [--sleeps N] <PROGRAM-OUTPUT
-       lattop-oracle watch [--noise 1] [--seconds S] [--interval S] [--tasks N] [--sleeps N] [--totals 1] -- COMMAND...
+    R"(usage: lattop-oracle truth [--noise N] [--lines N] [--sleeps N] <PROGRAM-OUTPUT
+       lattop-oracle watch [--noise N] [--seconds S] [--interval S] [--tasks N] [--sleeps N] [--totals 1] -- COMMAND...
        lattop-oracle check
 truth: every line of test programs agrees with /proc/lattop, at least N of them
 watch: every task agrees with the kernel's counters after COMMAND ran for S seconds,
        and the invariants held at every snapshot meanwhile; with --totals 1 the sum over all
 check: the invariants hold now
 times must agree to 0.1% or 20 us a sleep; with --noise 1, for guests without -icount, where the
-host may stop a CPU of the guest at any instruction, to 150 ms and 2% or 200 us a sleep
+host may stop a CPU of the guest at any instruction, to 150 ms and 2% or 200 us a sleep, N times that
 )";
 
 struct Usage : std::runtime_error {
@@ -59,7 +59,7 @@ int run_truth(Arguments arguments) {
     std::string name;
     for (double value = 0; arguments.next(name, value);) {
         if (name == "--noise")
-            options.tolerance.host_noise = value > 0;
+            options.tolerance.host_noise = value;
         else if (name == "--lines")
             options.least_lines = static_cast<uint64_t>(value);
         else if (name == "--sleeps")
@@ -75,7 +75,7 @@ int run_watch(Arguments arguments) {
     std::string name;
     for (double value = 0; arguments.next(name, value);) {
         if (name == "--noise")
-            options.tolerance.host_noise = value > 0;
+            options.tolerance.host_noise = value;
         else if (name == "--seconds")
             options.seconds = value;
         else if (name == "--totals")

@@ -32,9 +32,10 @@ int64_t Tolerance::strict(int64_t time_ns, uint64_t events) const {
 }
 
 int64_t Tolerance::of(int64_t time_ns, uint64_t events) const {
-    if (!host_noise || events == 0) return strict(time_ns, events);
-    return noisy_ns + std::max(part(noisy_share, time_ns),
-                               noisy_per_event_ns * slowness() * static_cast<int64_t>(events));
+    if (host_noise <= 0 || events == 0) return strict(time_ns, events);
+    return part(host_noise,
+                noisy_ns + std::max(part(noisy_share, time_ns),
+                                    noisy_per_event_ns * slowness() * static_cast<int64_t>(events)));
 }
 
 void Report::add_failure(const std::string& text) {
@@ -101,7 +102,7 @@ void Report::time_at_most(const std::string& what, const std::string& who, int64
 
 void Report::time_or_noise(const std::string& what, const std::string& who, int64_t ours_ns,
                            int64_t theirs_ns, uint64_t events, Slack slack) {
-    if (tolerance_.host_noise)
+    if (host_noise())
         time_at_least(what, who, ours_ns, theirs_ns, events, slack);
     else
         time(what, who, ours_ns, theirs_ns, events, slack);

@@ -18,9 +18,10 @@ int64_t slowness();
 /// How far a time may be from the oracle's: 0.1%, or 20 us (times slowness) for each event that it is a sum over.
 /// The kernel and lattop read their clocks some instructions apart. Where the guest's time is the
 /// host's (any guest without -icount), the host may run something else just between the two,
-/// for milliseconds: `host_noise` allows for that, and what is beyond the strict rule is counted.
+/// for milliseconds: `host_noise` allows for that, 1 where the guest has about as many CPUs as the host, more for
+/// so many times as much; what is beyond the strict rule is counted.
 struct Tolerance {
-    bool host_noise = false;
+    double host_noise = 0;
 
     [[nodiscard]] int64_t strict(int64_t time_ns, uint64_t events) const;
     [[nodiscard]] int64_t of(int64_t time_ns, uint64_t events) const;
@@ -62,7 +63,7 @@ public:
     /// Prints the worst deviations; true when nothing failed.
     [[nodiscard]] bool conclude() const;
     [[nodiscard]] uint64_t failures() const { return failures_; }
-    [[nodiscard]] bool host_noise() const { return tolerance_.host_noise; }
+    [[nodiscard]] bool host_noise() const { return tolerance_.host_noise > 0; }
 
 private:
     struct Worst {
