@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
-#include <ranges>
+#include <sstream>
 #include <string_view>
 
 #include "lattop/end_signals.h"
@@ -70,9 +70,9 @@ namespace {
 
 /// Says, a line each, what cannot be had.
 void say_lost(const std::string& lines) {
-    for (const auto line : std::views::split(lines, '\n'))
-        if (!line.empty())
-            say(fmt::format("lattop daemon: {}\n", std::string_view(line.begin(), line.end())));
+    std::istringstream text(lines);
+    for (std::string line; std::getline(text, line);)
+        if (!line.empty()) say(fmt::format("lattop daemon: {}\n", line));
 }
 
 /// Becomes a resolver, as soon as there is a module; nothing when asked to end

@@ -82,7 +82,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         frames, debug ? lattop::CfiFormat::DebugFrame : lattop::CfiFormat::EhFrame, entries);
     const auto rows = lattop::CfiRows::from_memory(image_of(frames, debug));
     REQUIRE(rows->file().usable());
-    constexpr std::uint64_t kStride = 16;
+    constexpr std::uint64_t kStride = 61;
     for (std::uint64_t offset = kCode; offset < kCodeEnd; offset += kStride) {
         for (const bool exact : {false, true}) {
             const lattop::BuiltRow built = rows->row_at(offset + 1, exact);
