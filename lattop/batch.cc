@@ -22,13 +22,14 @@ std::uint32_t limit_of(const Options& options) {
 
 Query make_query(const Options& options) {
     Query query;
-    query.pids = options.pids;
-    query.traces = options.json ? LT_TRACES_ALL : LT_TRACES_WORST;
-    if (options.hide_kernel_threads) query.flags |= LT_Q_NO_KTHREADS;
+    query.pids = options.selection.pids;
+    const bool all_traces = options.json || options.selection.waits.hide_idle;
+    query.traces = all_traces ? LT_TRACES_ALL : LT_TRACES_WORST;
+    if (options.selection.hide_kernel_threads) query.flags |= LT_Q_NO_KTHREADS;
     const ModuleSort sort = module_sort(options.sort);
     query.sort = sort.sort;
-    // An order that the module does not know is made here, from all tasks.
-    query.limit = sort.exact ? limit_of(options) : 0;
+    // What the module does not know, an order or a filter, is of all tasks.
+    query.limit = sort.exact && options.selection.waits.all() ? limit_of(options) : 0;
     if (query.limit == 0) query.limit = LT_MAX_LIMIT;
     return query;
 }
@@ -54,7 +55,7 @@ FindObjects objects_finder(const Options& options, const World& world) {
             query.traces = LT_TRACES_NONE;
             query.limit = LT_MAX_LIMIT;
             query.flags = LT_Q_ASLEEP;
-            query.pids = options.pids;
+            query.pids = options.selection.pids;
             return world.source.take(query, Moment::Same);
         });
     };
@@ -64,7 +65,9 @@ std::string refresh(const Options& options, const TableContext& context, const W
                     Charset charset, const OwnCost& cost, bool first) {
     RowOptions rows;
     rows.sort = options.sort;
-    rows.hide_kernel_threads = options.hide_kernel_threads;
+    rows.hide_kernel_threads = options.selection.hide_kernel_threads;
+    rows.hide_idle = options.selection.waits.hide_idle;
+    rows.filter = options.selection.waits.filter;
     if (options.json)
         return refresh_json(context, rows, limit_of(options), realtime_of(world), cost.learning,
                             objects_finder(options, world));

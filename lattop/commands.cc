@@ -13,7 +13,7 @@
 #include "lattop/daemon.h"
 #include "lattop/options.h"
 #include "lattop/output.h"
-#include "lattop/source/error.h"
+#include "lattop/source/proc_source.h"
 #include "lattop/stack_command.h"
 #include "lattop/verbs/chain.h"
 #include "lattop/verbs/completion.h"
@@ -56,6 +56,13 @@ int completion_command(Arguments& arguments) {
     return 0;
 }
 
+int reset_command(Arguments& arguments) {
+    arguments.footer("As the key r of the screen, and echo reset >/proc/lattop. Needs root.");
+    if (!arguments.parse()) return 0;
+    ProcSource().reset();
+    return 0;
+}
+
 struct Subcommand {
     std::string_view name;
     int (*run)(Arguments& arguments);
@@ -72,6 +79,7 @@ constexpr auto kCommands = std::to_array<Subcommand>({
     {"record", record_command, "Records all tasks, or some, for replay, report, export and diff."},
     {"replay", replay_command, "The live table over a recording, with time travel."},
     {"report", report_command, "A whole recording as text: where its tasks blocked."},
+    {"reset", reset_command, "Sets all figures to zero, for everybody who looks."},
     {"run", run_command_verb, "Runs a command and says where it and all that it forks blocked."},
     {"stack", stack_command, "The user stack of every blocked thread of a process, now."},
 });

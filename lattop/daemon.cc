@@ -11,7 +11,7 @@
 #include <cstring>
 #include <memory>
 #include <sstream>
-#include <string_view>
+#include <string>
 
 #include "lattop/end_signals.h"
 #include "lattop/least_privilege.h"

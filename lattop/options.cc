@@ -20,12 +20,11 @@ struct Raw {
     bool batch = false;
     bool json = false;
     bool objects = false;
-    bool no_kernel_threads = false;
     bool no_learn = false;
     bool no_mouse = false;
     std::string refreshes;
     std::string delay;
-    std::vector<std::uint32_t> pids;
+    Selection selection;
     std::string sort;
     std::string limit;
     std::string input;
@@ -39,11 +38,10 @@ void declare(Arguments& arguments, Raw& raw) {
     arguments.text("-n,--iterations", "N", raw.refreshes,
                    "end after N refreshes (the first shows figures since load)");
     arguments.text("-d,--delay", "SECS", raw.delay, "seconds between refreshes (default 2)");
-    arguments.pids(raw.pids);
+    arguments.selection(raw.selection);
     arguments.text("-s,--sort", "COLUMN", raw.sort, "sort by (default blocked)", sort_columns());
     arguments.text("--limit", "N", raw.limit,
                    "at most N tasks, 0 for all (default: live table 16384, text 1000, JSON all)");
-    arguments.flag("-k,--no-kernel-threads", raw.no_kernel_threads, "leave kernel threads out");
     arguments.flag("--no-learn", raw.no_learn,
                    "do not teach the module to walk user stacks (see lattop daemon)");
     arguments.flag("-M,--no-mouse", raw.no_mouse, "leave the mouse to the terminal");
@@ -57,7 +55,6 @@ Options check(const Raw& raw) {
     options.json = raw.json;
     options.batch = raw.batch || raw.json;
     options.objects = raw.objects;
-    options.hide_kernel_threads = raw.no_kernel_threads;
     options.learn = !raw.no_learn;
     options.mouse = !raw.no_mouse;
     options.input = raw.input;
@@ -67,7 +64,7 @@ Options check(const Raw& raw) {
         options.refreshes = parse_number(raw.refreshes, "-n", 1, UINT64_MAX);
     if (!raw.limit.empty()) options.limit = parse_limit(raw.limit, "--limit");
     if (!raw.sort.empty()) options.sort = parse_sort(raw.sort);
-    options.pids = raw.pids;
+    options.selection = raw.selection;
     if (options.refreshes && !options.batch)
         throw UsageError("-n goes with -b or --json: the live table runs until you quit it",
                          "add -b");

@@ -20,10 +20,9 @@ struct Options {
     bool objects = false;  ///< JSON says what exactly tasks wait for
     std::chrono::milliseconds delay{2000};
     std::optional<std::uint64_t> refreshes;  ///< nothing: until interrupted
-    std::vector<std::uint32_t> pids;         ///< pids or tgids; empty: all
-    std::optional<std::uint32_t> limit;      ///< 0: all; nothing: the command's own
+    Selection selection;
+    std::optional<std::uint32_t> limit;  ///< 0: all; nothing: the command's own
     Column sort = Column::Blocked;
-    bool hide_kernel_threads = false;
     bool learn = true;  ///< teach the module to walk user stacks meanwhile
     bool mouse = true;
     std::string columns_file;  ///< where the columns chosen are kept; "" for nowhere

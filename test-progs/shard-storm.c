@@ -8,6 +8,7 @@
 #include "truth.h"
 
 #include <linux/sched.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 enum { FIRST_PID = 2000, LAST_PID = 65000, MAX_PAIRS = 24 };
@@ -41,6 +42,7 @@ static void play(int in, int out, bool begins, long times) {
     struct truth truth;
     char byte = 0;
 
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* where another one fails, the parent ends */
     truth_begin(&truth, begins ? "first" : "second");
     for (long i = 0; i < times; i++) {
         if (begins) truth_need(write(out, &byte, 1), "write");

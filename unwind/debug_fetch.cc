@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <exception>
 #include <utility>
@@ -53,7 +54,8 @@ void DebugFetch::work(const std::shared_ptr<Shared>& shared) {
         Fetched fetched;
         try {
             fetched = shared->fetcher(build_id, progress);
-        } catch (const std::exception&) {  // costs this file's lines only
+        } catch (const std::exception&) {  // no memory: costs this file's lines only
+            fetched = {.error = ENOMEM};
         }
         lock.lock();
         shared->finish(std::move(fetched));
@@ -67,7 +69,7 @@ void DebugFetch::Shared::finish(Fetched fetched) {
     const Wanted& asked = wanted.front();
     Result result;
     if (const Result* before = results.find(asked.build_id)) result.wait = before->wait;
-    failure.clear();
+    if (failure.build_id == asked.build_id) failure = {};
     if (fetched.file) {
         result.state = State::Here;
         result.file = std::move(fetched.file);
@@ -77,7 +79,9 @@ void DebugFetch::Shared::finish(Fetched fetched) {
         result.state = State::Failed;
         result.wait = std::clamp(result.wait * 2, retry, std::max(retry, kLongestRetry));
         result.retry_at = Clock::now() + result.wait;
-        failure = asked.label + ": " + std::strerror(fetched.error);
+        // Asked for again, it is being fetched a moment after retry_at.
+        failure = {asked.build_id, asked.label + ": " + std::strerror(fetched.error),
+                   result.retry_at + result.wait};
     }
     results.put(asked.build_id, std::move(result));
     wanted.pop_front();
@@ -107,17 +111,26 @@ UniqueFd DebugFetch::take(const std::string& build_id) {
     return file;
 }
 
+std::optional<DebugFetch::Clock::time_point> DebugFetch::retry_at(
+    const std::string& build_id) const {
+    const std::lock_guard lock(shared_->lock);
+    const Result* known = shared_->results.peek(build_id);
+    if (known == nullptr || known->state != State::Failed) return std::nullopt;
+    return known->retry_at;
+}
+
 std::string DebugFetch::progress() const {
     const std::lock_guard lock(shared_->lock);
-    if (shared_->wanted.empty())
-        return shared_->failure.empty() ? "" : "debuginfod: " + shared_->failure;
+    const bool failed = Clock::now() < shared_->failure.until;
+    const std::string failure = failed ? shared_->failure.text : "";
+    if (shared_->wanted.empty()) return failed ? "debuginfod: " + failure : "";
     std::string text = "debuginfod: " + shared_->wanted.front().label;
     constexpr long kPercent = 100;
     if (shared_->all > 0 && shared_->done <= shared_->all)
         text += fmt::format(" {}%", shared_->done * kPercent / shared_->all);
     if (shared_->wanted.size() > 1)
         text += fmt::format(", {} more to fetch", shared_->wanted.size() - 1);
-    return text;
+    return failed ? text + "; " + failure : text;
 }
 
 }  // namespace lattop

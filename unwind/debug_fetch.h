@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -50,27 +51,35 @@ public:
     /// Does not wait for a server: the thread is left behind then.
     ~DebugFetch();
 
-    /// Asks for the debug file of a build id, once; `label` is its file's name,
-    /// for people.
+    /// Asks for the debug file of a build id, once, and again where that failed;
+    /// `label` is its file's name, for people.
     State want(const std::string& build_id, const std::string& label);
 
     /// The file, where want() said that it is here; once.
     UniqueFd take(const std::string& build_id);
 
+    /// When want() asks again for one whose fetch failed; nothing of others.
+    [[nodiscard]] std::optional<Clock::time_point> retry_at(const std::string& build_id) const;
+
     /// One line while something is fetched: "debuginfod: libc.so.6 34%, 3 more
-    /// to fetch"; "debuginfod: libc.so.6: Connection refused" where the last one
-    /// failed; "" otherwise.
+    /// to fetch"; "debuginfod: libc.so.6: Connection refused" where one failed
+    /// lately, or both; "" otherwise.
     [[nodiscard]] std::string progress() const;
 
 private:
     struct Result {
         State state = State::Waiting;
         UniqueFd file{};
-        Clock::duration wait{};        ///< between the last two tries
+        Clock::duration wait{};        ///< from the last try to the next
         Clock::time_point retry_at{};  ///< where it failed
     };
     struct Wanted {
         std::string build_id, label;
+    };
+    /// The last one that failed, until it is fetched or nobody has asked for long.
+    struct Failure {
+        std::string build_id, text;
+        Clock::time_point until{};
     };
     /// Shared with the thread; `lock` guards all but the fetcher.
     struct Shared {
@@ -80,7 +89,7 @@ private:
         std::deque<Wanted> wanted;  // the first one is being fetched
         BoundedCache<std::string, Result> results;
         long done = 0, all = 0;  // bytes of the first one
-        std::string failure;     // of the last one
+        Failure failure;
         Clock::duration retry;
         bool stop = false;
         bool stopped = false;

@@ -66,7 +66,9 @@ Fetched fetch(const std::string& build_id, const FetchProgress& progress) {
     const int found = lib.find(
         client.get(), reinterpret_cast<const unsigned char*>(build_id.c_str()), 0, nullptr);
     if (found >= 0) return {.file = UniqueFd(found)};
-    return {.error = found == -ENOENT ? 0 : -found};
+    // What stays so: no server has it, it is larger than DEBUGINFOD_MAXSIZE, an address is none.
+    const bool final = found == -ENOENT || found == -EFBIG || found == -EINVAL || found == -ENOSYS;
+    return {.error = final ? 0 : -found};
 }
 
 }  // namespace

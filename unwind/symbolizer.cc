@@ -188,7 +188,7 @@ void Symbolizer::complete(ElfImage& image, const Mapping& mapping, const File& f
             return;
         }
         if (state == DebugFetch::State::Failed) {
-            if (naming.result != Naming::Result::Waiting) naming.result = Naming::Result::Later;
+            naming.retry_at = debug_.fetch->retry_at(name->build_id);
             return;
         }
         fd = debug_.fetch->take(name->build_id);

@@ -38,11 +38,12 @@ struct Naming {
         Named,    ///< as far as its files have names: asking again gives the same
         Partly,   ///< some file or mapping was not there: worth asking again
         Waiting,  ///< debug files are being fetched: asking again gives more
-        Later,    ///< no server of debug files could be asked: worth asking again later
         Gone,     ///< the task has ended: nothing more to learn
     };
     Result result = Result::Gone;
     UserStack stack;
+    /// Where a server of debug files could not be asked: when it is, next.
+    std::optional<DebugFetch::Clock::time_point> retry_at{};
 };
 
 struct SymbolizerLimits {

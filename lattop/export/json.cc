@@ -192,12 +192,28 @@ const char* kind_name(const Task& task) {
     }
 }
 
-Json task_object(const TableContext& context, const Row& row,
+/// What of a row without waits for work is not its task's.
+void put_busy_part(Json& result, const Row& row) {
+    result["blocked_ns"] = row.total.blocked_ns;
+    result["ongoing_ns"] = row.ongoing_ns;
+    result["sleeps"] = row.total.sleeps;
+    result["max_ns"] = row.max_ns;
+    result["asleep"] = row.asleep != 0;
+    Json& delta = result["delta"];
+    if (!row.delta) delta = nullptr;
+    if (delta.is_null()) return;
+    delta["blocked_ns"] = row.delta->blocked_ns;
+    delta["sleeps"] = row.delta->sleeps;
+}
+
+Json task_object(const TableContext& context, const Row& row, bool hide_idle,
                  const std::optional<WaitObjects>& objects) {
     const Task& task = *row.task;
     Json traces = Json::array();
-    for (const Entry& entry : context.model.snapshot().entries_of(task))
-        traces.push_back(trace_object(context, task, entry));
+    for (const Entry& entry : context.model.snapshot().entries_of(task)) {
+        Json trace = trace_object(context, task, entry);
+        if (!hide_idle || !trace["idle"]) traces.push_back(std::move(trace));
+    }
     Json result{
         {"pid", task.pid},
         {"tgid", task.tgid},
@@ -221,6 +237,7 @@ Json task_object(const TableContext& context, const Row& row,
         {"cgroup_name", task.cgroup().empty() ? "" : context.cgroups.name(task.cgroup())},
         {"delta", task_delta(context.model.delta(task))},
         {"traces", std::move(traces)}};
+    if (hide_idle) put_busy_part(result, row);
     if (objects) {
         const auto found = objects->find(id_of(task));
         result["waits_for"] = found == objects->end() ? "" : found->second;
@@ -242,7 +259,7 @@ std::string refresh_json(const TableContext& context, const RowOptions& options,
     const auto objects = find_objects ? std::optional(find_objects(shown)) : std::nullopt;
     Json tasks = Json::array();
     for (const Row& row : rows)
-        tasks.push_back(task_object(context, row, objects));
+        tasks.push_back(task_object(context, row, options.hide_idle, objects));
     Json document{{"version", kDocumentVersion},
                   {"time_ns", header.time_ns},
                   {"interval_ns", context.model.interval_ns()},

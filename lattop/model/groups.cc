@@ -83,13 +83,13 @@ void for_each_member_of(const TableContext& context, const RowOptions& options, 
     const auto entries = snapshot.entries_of(task);
     if (entries.empty() && (task.blocked_ns != 0 || of_whole_tasks(options.view))) {
         const Reason& reason = reason_without_stacks(task);
-        if (filter_matches(context, task, nullptr, reason, options.filter))
+        if (filter_matches(known_by(context), task, nullptr, reason, options.filter))
             use(Member{task, nullptr, reason});
     }
     for (const Entry& entry : entries) {
         const Reason& reason = context.reasons.of(snapshot, task, entry, context.stacks);
         if (options.hide_idle && reason.idle) continue;
-        if (filter_matches(context, task, &entry, reason, options.filter))
+        if (filter_matches(known_by(context), task, &entry, reason, options.filter))
             use(Member{task, &entry, reason});
     }
 }
@@ -201,7 +201,8 @@ void add_figures(Group& group, const Member& member, const Entry& sleeps, const 
 /// for work ran all the same.
 bool counted(const TableContext& context, const RowOptions& options, const Task& task) {
     if (!task_shown(context.model, task, options)) return false;
-    bool any = filter_matches(context, task, nullptr, reason_without_stacks(task), options.filter);
+    bool any = filter_matches(known_by(context), task, nullptr, reason_without_stacks(task),
+                              options.filter);
     if (!any) for_each_member_of(context, options, task, [&](const Member&) { any = true; });
     return any;
 }

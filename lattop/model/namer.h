@@ -53,7 +53,7 @@ public:
     /// Readable when take() has something; -1 where it has it after submit().
     [[nodiscard]] virtual int ready_fd() const = 0;
 
-    /// What is being fetched for names, "" for nothing.
+    /// What is being fetched for names, or could not be; "" for nothing.
     [[nodiscard]] virtual std::string progress() const { return ""; }
 };
 

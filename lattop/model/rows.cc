@@ -189,29 +189,29 @@ std::vector<Row> task_rows(const TableContext& context, const RowOptions& option
         if (!task_shown(context.model, task, options)) continue;
         std::optional<Row> row =
             options.hide_idle ? busy_task_row(context, task) : task_row(context, task);
-        if (row && filter_matches(context, task, row->entry, *row->reason, options.filter))
+        if (row &&
+            filter_matches(known_by(context), task, row->entry, *row->reason, options.filter))
             rows.push_back(std::move(*row));
     }
     return rows;
 }
 
 /// The digits of a pid are in many a container's id, which is in its path.
-bool in_cgroup(const TableContext& context, const Task& task, std::string_view word) {
+bool in_cgroup(const KnownBy& known, const Task& task, std::string_view word) {
     const bool digits = word.find_first_not_of("0123456789") == word.npos;
-    return contains(context.cgroups.name(task.cgroup()), word) ||
+    return contains(known.cgroups.name(task.cgroup()), word) ||
            (!digits && contains(task.cgroup(), word));
 }
 
-/// What a task, or its sleeps in one stack, is known by.
-bool known_by(const TableContext& context, const Task& task, const Entry* entry,
-              const Reason& reason, std::string_view word) {
-    const Snapshot& snapshot = context.model.snapshot();
+/// Whether a task, or its sleeps in one stack, is known by a word.
+bool known_as(const KnownBy& known, const Task& task, const Entry* entry, const Reason& reason,
+              std::string_view word) {
     return contains(command_text(task), word) || contains(std::to_string(task.pid), word) ||
            contains(std::to_string(task.tgid), word) ||
-           contains(context.users.name(task.uid), word) || contains(reason.name, word) ||
-           in_cgroup(context, task, word) ||
+           contains(known.users.name(task.uid), word) || contains(reason.name, word) ||
+           in_cgroup(known, task, word) ||
            (entry != nullptr &&
-            contains(top_frame(snapshot, task, *entry, context.stacks).text, word));
+            contains(top_frame(known.snapshot, task, *entry, known.stacks).text, word));
 }
 
 /// The rows of processes, each with the rows of its tasks behind it.
@@ -264,19 +264,23 @@ bool task_shown(const Model& model, const Task& task, const RowOptions& options)
     return delta && delta->sleeps != 0;
 }
 
-bool filter_matches(const TableContext& context, const Task& task, const Entry* entry,
+KnownBy known_by(const TableContext& context) {
+    return {context.model.snapshot(), context.stacks, context.users, context.cgroups};
+}
+
+bool filter_matches(const KnownBy& known, const Task& task, const Entry* entry,
                     const Reason& reason, std::string_view filter) {
     for (;;) {
         const std::size_t bar = filter.find('|');
         const std::string_view word = filter.substr(0, bar);
-        if (word.empty() || known_by(context, task, entry, reason, word)) return true;
+        if (word.empty() || known_as(known, task, entry, reason, word)) return true;
         if (bar == std::string_view::npos) return false;
         filter.remove_prefix(bar + 1);
     }
 }
 
 bool row_contains(const TableContext& context, const Row& row, std::string_view word) {
-    return known_by(context, *row.task, row.entry, *row.reason, word);
+    return known_as(known_by(context), *row.task, row.entry, *row.reason, word);
 }
 
 TopFrame top_frame(const TableContext& context, const Row& row) {

@@ -98,9 +98,19 @@ bool row_tagged(const Row& row, const RowOptions& options);
 /// Whether the options let a task's sleeps through, the filter aside.
 bool task_shown(const Model& model, const Task& task, const RowOptions& options);
 
+/// Where what tasks and their sleeps are known by is looked up.
+struct KnownBy {
+    const Snapshot& snapshot;
+    const UserStacks& stacks;
+    Users& users;
+    CgroupNames& cgroups;
+};
+
+KnownBy known_by(const TableContext& context);
+
 /// Whether one of the filter's words is in what a task or its sleeps in one
 /// stack are known by. An empty filter lets everything through.
-bool filter_matches(const TableContext& context, const Task& task, const Entry* entry,
+bool filter_matches(const KnownBy& known, const Task& task, const Entry* entry,
                     const Reason& reason, std::string_view filter);
 
 /// Its p50 and p99, by the histogram of its sleeps and the longest of them.

@@ -23,7 +23,6 @@ constexpr std::size_t kMaxLivePending = 4;
 /// Rounds to wait after an attempt that did not find everything; after as many
 /// attempts what was found stays.
 constexpr std::array<std::uint64_t, 3> kWaitRounds = {1, 4, 16};
-constexpr std::uint64_t kLaterRounds = 16;  ///< where a server could not be asked
 
 bool has_user_part(const Trace* trace) {
     return trace != nullptr && trace->nr_user != 0 && (trace->flags & LT_TR_NO_USER) == 0;
@@ -72,6 +71,7 @@ void StackNames::want_stack(const Shown& shown, std::vector<NameRequest>& reques
     if (!shown.live || pending_ >= kMaxPending) return;
     if (known == nullptr) known = &known_.put(shown.id, {});
     if (known->pending || known->settled || round_ < known->next_round) return;
+    if (DebugFetch::Clock::now() < known->retry_at) return;
     known->pending = true;
     ++pending_;
     requests.push_back(
@@ -135,14 +135,18 @@ void StackNames::keep(NameAnswer& answer) {
         return;
     }
     known->stack = std::move(answer.naming.stack);
-    if (answer.naming.result == Naming::Result::Waiting ||
-        answer.naming.result == Naming::Result::Later) {
-        const bool later = answer.naming.result == Naming::Result::Later;
-        known->next_round = round_ + (later ? kLaterRounds : 1);
+    known->retry_at = {};
+    if (answer.naming.result == Naming::Result::Waiting) {
+        known->next_round = round_ + 1;
         return;
     }
     known->settled =
         answer.naming.result == Naming::Result::Named || known->attempts >= kWaitRounds.size();
+    if (known->settled && answer.naming.retry_at) {
+        known->settled = false;
+        known->retry_at = *answer.naming.retry_at;
+        return;
+    }
     if (!known->settled) known->next_round = round_ + kWaitRounds.at(known->attempts);
     ++known->attempts;
 }

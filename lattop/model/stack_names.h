@@ -43,7 +43,8 @@ private:
         bool pending = false;    ///< the namer has it
         bool settled = false;    ///< nothing more to learn
         unsigned attempts = 0;
-        std::uint64_t next_round = 0;  ///< when to ask again
+        std::uint64_t next_round = 0;  ///< when to ask again, and not before
+        DebugFetch::Clock::time_point retry_at{};
     };
 
     void note_programs(const Snapshot& snapshot);

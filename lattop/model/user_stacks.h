@@ -57,7 +57,7 @@ public:
     /// Asks where a task that sleeps stands now.
     virtual void want_live(const Task& task) = 0;
 
-    /// What is being fetched to name them, for people; "" for nothing.
+    /// What is being fetched to name them, or could not be, for people; "" for nothing.
     [[nodiscard]] virtual std::string progress() const { return ""; }
 
     /// A descriptor that is readable when collect() has something; -1 for none.

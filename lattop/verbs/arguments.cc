@@ -80,9 +80,16 @@ void Arguments::pids(std::vector<std::uint32_t>& to) {
     parser_->table.push_back({Argument::Kind::Value, {"-p", "--pid"}, "PID", kHelp, {}});
 }
 
-void Arguments::selection(Selection& to) {
+void Arguments::tasks(Selection& to) {
     pids(to.pids);
     flag("-k,--no-kernel-threads", to.hide_kernel_threads, "leave kernel threads out");
+}
+
+void Arguments::selection(Selection& to) {
+    tasks(to);
+    text("--filter", "WORD[|WORD...]", to.waits.filter,
+         "only waits known by one of these: command, user, pid, cgroup, reason, top function");
+    flag("--no-idle", to.waits.hide_idle, "leave waits for work out");
 }
 
 void Arguments::command(std::vector<std::string>& to, const char* help) {

@@ -14,14 +14,16 @@
 #include <string_view>
 #include <vector>
 
+#include "lattop/model/wanted_waits.h"
 #include "lattop/source/source.h"
 
 namespace lattop {
 
-/// Which tasks: -p and -k.
+/// Which tasks: -p and -k; which of their sleeps: --filter and --no-idle.
 struct Selection {
     std::vector<std::uint32_t> pids;
     bool hide_kernel_threads = false;
+    WantedWaits waits;
 
     /// All of those tasks and all of their traces.
     [[nodiscard]] Query query() const;
@@ -55,8 +57,9 @@ public:
               std::vector<std::string> choices = {});
     void positional(const char* name, std::string& to, const char* help,
                     std::vector<std::string> choices = {});
-    /// -p alone, and both filters.
+    /// -p alone; -p and -k; and --filter and --no-idle as well.
     void pids(std::vector<std::uint32_t>& to);
+    void tasks(Selection& to);
     void selection(Selection& to);
     /// What stands behind the first "--": a command to run.
     void command(std::vector<std::string>& to, const char* help);

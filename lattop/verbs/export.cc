@@ -58,8 +58,12 @@ std::string perfetto(const std::string& input, const Selection& selection) {
     RecordedWorld recorded(input);
     const World world = recorded.world();
     PerfettoTrace trace(world.stacks, world.reasons);
-    while (world.source.more())
-        trace.add(world.source.take(selection.query(), Moment::Next));
+    while (world.source.more()) {
+        Snapshot snapshot = world.source.take(selection.query(), Moment::Next);
+        keep_wanted(snapshot, selection.waits, world.stacks, world.users, world.reasons,
+                    world.cgroups);
+        trace.add(std::move(snapshot));
+    }
     if (!trace.has_interval())
         throw Error(input + " has one snapshot, and so no interval to draw",
                     "record for longer, or with a smaller -d");

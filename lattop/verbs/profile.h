@@ -40,6 +40,10 @@ public:
 private:
     Profile() = default;
 
+    void keep(const WantedWaits& wanted) {
+        keep_wanted(snapshot, wanted, names(), users(), reasons(), cgroups());
+    }
+
     [[nodiscard]] World world() const {
         return recorded_ != nullptr ? recorded_->world() : live_->world();
     }

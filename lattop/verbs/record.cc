@@ -38,7 +38,7 @@ std::optional<RecordCommand> parse_record(Arguments& arguments) {
     arguments.text("-d,--delay", "SECS", delay, "seconds between snapshots (default 1)");
     arguments.text("--duration", "SECS", duration, "end after so many seconds");
     arguments.flag("--no-learn", no_learn, "do not teach the module to walk user stacks");
-    arguments.selection(result.plan.selection);
+    arguments.tasks(result.plan.selection);
     arguments.command(result.command, "end when this command, started here, has ended");
     if (!arguments.parse()) return std::nullopt;
     if (result.file.empty()) throw UsageError("lattop record: where to?", "give -o FILE");

@@ -25,8 +25,7 @@ int replay_command(Arguments& arguments) {
         "goes on.");
     if (!arguments.parse()) return 0;
     options.mouse = !no_mouse;
-    options.pids = selection.pids;
-    options.hide_kernel_threads = selection.hide_kernel_threads;
+    options.selection = selection;
     options.delay_given = !delay.empty();
     if (options.delay_given) options.delay = parse_delay(delay);
     if (!sort.empty()) options.sort = parse_sort(sort);

@@ -2,6 +2,7 @@
 """What a sleep costs beside each tool that follows sleeps too, and beside lattop, in one guest. The script peers is the guest's half."""
 
 import collections
+import os
 
 import guest
 
@@ -29,7 +30,10 @@ NAMES = {
 def measure(kernel, quick):
     """{tool: {"none" | "with" | "start" | "memory" | "frames" | "lost" | "missing": value}}, as the script explains them"""
     found = collections.defaultdict(dict)
-    for words in guest.figures(kernel, "peers", "--mem", "4096", setting=[f"LATTOP_PEERS={QUICK}"] if quick else guest.environment("LATTOP_PEERS")):
+    chosen = QUICK if quick else os.environ.get("LATTOP_PEERS", "")
+    # What the others are compared with is among them
+    setting = [f"LATTOP_PEERS={' '.join(['lattop'] + [name for name in chosen.split() if name != 'lattop'])}"] if chosen else []
+    for words in guest.figures(kernel, "peers", "--mem", "4096", setting=setting):
         name, what, value = words
         found[name][what] = float(value)
     return found

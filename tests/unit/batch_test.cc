@@ -50,7 +50,7 @@ TEST_CASE("the batch text looks as recorded") {
 TEST_CASE("the JSON document looks as recorded") {
     BatchRun run;
     Options options = json(1);
-    options.pids = {1200, 1500};
+    options.selection.pids = {1200, 1500};
     const std::string line = run.go(options);
     CHECK(std::ranges::count(line, '\n') == 1);
     auto document = nlohmann::ordered_json::parse(line);
@@ -98,6 +98,39 @@ TEST_CASE("every key of the promise is there, with its type") {
     CHECK(user_frames > 20);
 }
 
+TEST_CASE("without waits for work the figures are of the other sleeps") {
+    BatchRun run;
+    Options options = json(1);
+    options.selection.waits.hide_idle = true;
+    const Json tasks = Json::parse(run.go(options)).at("tasks");
+    REQUIRE(!tasks.empty());
+    for (const Json& task : tasks) {
+        std::uint64_t blocked_ns = 0;
+        for (const Json& trace : task.at("traces")) {
+            CHECK(trace.at("idle") == false);
+            blocked_ns += trace.at("blocked_ns").get<std::uint64_t>();
+        }
+        CHECK(task.at("comm") != "nginx");  // in epoll alone
+        if (task.at("traces_total") != 0) CHECK(task.at("blocked_ns") == blocked_ns);
+    }
+    options.json = false;
+    const std::string text = run.go(options);
+    CHECK(run.source.queries.back().traces == LT_TRACES_ALL);
+    CHECK_THAT(text, has_text("dbserver"));
+    CHECK_THAT(text, !has_text("nginx"));
+}
+
+TEST_CASE("the text is of what the filter's words name") {
+    BatchRun run;
+    Options options = batch(1);
+    options.limit = 1;
+    options.selection.waits.filter = "NGINX|futex";
+    const std::string text = run.go(options);
+    CHECK(run.source.queries.at(0).limit == LT_MAX_LIMIT);  // cut when filtered, not before
+    CHECK_THAT(text, has_text("nginx"));
+    CHECK_THAT(text, !has_text("kworker"));
+}
+
 TEST_CASE("an inlined function is a frame of its own, before the one it is in") {
     UserFrame frame;
     frame.symbol = "outer(int)";
@@ -109,7 +142,7 @@ TEST_CASE("an inlined function is a frame of its own, before the one it is in") 
     OneStack stacks(frame);
     BatchRun run;
     Options options = json(1);
-    options.pids = {2001};
+    options.selection.pids = {2001};
     std::string printed;
     const auto print = [&](std::string_view text) {
         printed = text;
@@ -331,11 +364,11 @@ TEST_CASE("what the module can sort and cut, it is asked to") {
         CHECK_THAT(text, has_text("showing 2 of 9 tasks"));
     }
     SECTION("pids and kernel threads are left to it") {
-        options.pids = {5};
-        options.hide_kernel_threads = true;
+        options.selection.pids = {5};
+        options.selection.hide_kernel_threads = true;
         run.go(options);
         CHECK(run.source.queries.at(0).flags == LT_Q_NO_KTHREADS);
-        CHECK(run.source.queries.at(0).pids == options.pids);
+        CHECK(run.source.queries.at(0).pids == options.selection.pids);
     }
 }
 

@@ -154,14 +154,14 @@ TEST_CASE("options set the stage") {
     LiveRun run({});
     Options options;
     options.sort = Column::Max;
-    options.hide_kernel_threads = true;
-    options.pids = {1200};
+    options.selection.hide_kernel_threads = true;
+    options.selection.pids = {1200};
     options.limit = 7;
     options.delay = 500ms;
     run.go(options);
     CHECK(run.source.queries.at(0).sort == LT_SORT_MAX);
     CHECK(run.source.queries.at(0).limit == 7);
-    CHECK(run.source.queries.at(0).pids == options.pids);
+    CHECK(run.source.queries.at(0).pids == options.selection.pids);
     CHECK_THAT(run.terminal.screens.at(0), has_text("every 500ms") && has_text("Sorted by MAX"));
 }
 

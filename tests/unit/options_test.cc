@@ -26,14 +26,15 @@ TEST_CASE("options are taken in every form") {
     CHECK(parse({"-b", "-n3"}).options.refreshes == 3);
     CHECK(parse({"-d", "0.5"}).options.delay == 500ms);
     CHECK(parse({"--delay=10"}).options.delay == 10s);
-    CHECK(parse({"-p", "1,2", "-p", "3"}).options.pids == std::vector<std::uint32_t>{1, 2, 3});
+    CHECK(parse({"-p", "1,2", "-p", "3"}).options.selection.pids ==
+          std::vector<std::uint32_t>{1, 2, 3});
     CHECK(parse({"-p", "1", "-b"}).options.batch);
     CHECK(parse({"-s", "max"}).options.sort == Column::Max);
     CHECK(parse({"--limit", "0"}).options.limit == 0);
     CHECK(!parse({}).options.limit);
     CHECK(parse({}).options.learn);
     CHECK(!parse({"--no-learn"}).options.learn);
-    CHECK(parse({"-k"}).options.hide_kernel_threads);
+    CHECK(parse({"-k"}).options.selection.hide_kernel_threads);
 }
 
 TEST_CASE("help and version are printed, nothing else happens") {

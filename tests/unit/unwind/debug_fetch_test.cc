@@ -91,6 +91,36 @@ TEST_CASE("a server that could not say is asked again, later and later") {
     CHECK(fetch.progress().empty());
 }
 
+TEST_CASE("a failure is said until that file is fetched, whatever comes of others") {
+    std::atomic<bool> reachable = false;
+    DebugFetch fetch(
+        [&](const std::string& id, const FetchProgress&) {
+            if (id == "none") return Fetched{};
+            return reachable ? Fetched{.file = some_file()} : Fetched{.error = EHOSTUNREACH};
+        },
+        std::chrono::milliseconds(200));
+    CHECK(!fetch.retry_at("ab"));
+    CHECK(settled(fetch, "ab") == DebugFetch::State::Failed);
+    REQUIRE(fetch.retry_at("ab"));
+    CHECK(*fetch.retry_at("ab") > DebugFetch::Clock::now() - std::chrono::seconds(60));
+    CHECK(settled(fetch, "none") == DebugFetch::State::None);
+    CHECK(fetch.progress() == "debuginfod: label: No route to host");
+    reachable = true;
+    auto state = DebugFetch::State::Failed;
+    for (int i = 0; i < 10'000 && state != DebugFetch::State::Here; ++i) {
+        ::poll(nullptr, 0, 1);
+        state = settled(fetch, "ab");
+    }
+    CHECK(state == DebugFetch::State::Here);
+    CHECK(fetch.progress().empty());
+    // Nobody asks for it any more: not said for ever.
+    reachable = false;
+    CHECK(settled(fetch, "cd") == DebugFetch::State::Failed);
+    for (int i = 0; i < 10'000 && !fetch.progress().empty(); ++i)
+        ::poll(nullptr, 0, 1);
+    CHECK(fetch.progress().empty());
+}
+
 TEST_CASE("a fetch under way is given up when lattop ends, and a failing one does no harm") {
     std::promise<void> begun;
     // Shared: a thread that is slow to give up is left behind.
@@ -105,7 +135,7 @@ TEST_CASE("a fetch under way is given up when lattop ends, and a failing one doe
                 *gave_up = true;
                 return {};
             });
-        CHECK(settled(fetch, "bad") == DebugFetch::State::None);
+        CHECK(settled(fetch, "bad") == DebugFetch::State::Failed);
         fetch.want("slow", "x");
         begun.get_future().wait();
     }

@@ -34,6 +34,44 @@ TEST_CASE("a report is of the tasks chosen") {
     CHECK_THROWS_AS(Profile::recorded(folder.path() + "/none", selection), Error);
 }
 
+TEST_CASE("a report is of the waits chosen, and its figures are of those alone") {
+    const TempFolder folder;
+    const std::string path = folder.path() + "/r";
+    write_file(path, sample_recording(3));
+    const Profile all = Profile::recorded(path, {});
+    Selection selection;
+    selection.waits.hide_idle = true;
+    const Profile busy = Profile::recorded(path, selection);
+    REQUIRE(!busy.snapshot.tasks.empty());
+    CHECK(busy.snapshot.entries.size() < all.snapshot.entries.size());
+    for (const Task& task : busy.snapshot.tasks) {
+        std::uint64_t blocked_ns = 0;
+        std::uint64_t sleeps = 0;
+        REQUIRE(task.n_entries != 0);
+        for (const Entry& entry : busy.snapshot.entries_of(task)) {
+            CHECK(!busy.reasons().of(busy.snapshot, task, entry, busy.names()).idle);
+            blocked_ns += entry.blocked_ns;
+            sleeps += entry.sleeps;
+        }
+        CHECK(task.blocked_ns == blocked_ns);
+        CHECK(task.sleeps == sleeps);
+    }
+    // A reason and a command: either is enough.
+    selection.waits = {.filter = "FUTEX|nginx"};
+    const Profile some = Profile::recorded(path, selection);
+    REQUIRE(!some.snapshot.tasks.empty());
+    CHECK(some.snapshot.tasks.size() < all.snapshot.tasks.size());
+    for (const Task& task : some.snapshot.tasks)
+        for (const Entry& entry : some.snapshot.entries_of(task)) {
+            const Reason& reason = some.reasons().of(some.snapshot, task, entry, some.names());
+            const bool known = reason.name.find("futex") != std::string::npos ||
+                               command_text(task).find("nginx") != std::string::npos;
+            CHECK(known);
+        }
+    selection.waits = {.filter = "nothing is called so"};
+    CHECK(Profile::recorded(path, selection).snapshot.tasks.empty());
+}
+
 TEST_CASE("a recording of one snapshot counts from load on") {
     const TempFolder folder;
     const std::string path = folder.path() + "/r";

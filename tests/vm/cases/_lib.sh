@@ -45,7 +45,7 @@ kernel_sums_on() {
 }
 
 # Without -icount the guest's time is the host's, which may be busy with something else. With it, guest time runs ahead while the
-# guest waits for its files, which are the host's: timeouts there are long, and mean little. LATTOP_NOISE: how many times what is allowed.
+# guest waits for its files, which are the host's: timeouts there are long, and mean little. LATTOP_NOISE: how much of that.
 _noise() { if [ -n "${LATTOP_NOISE:-}" ] || ! grep -q '^# vm:.*icount=yes' "$0"; then echo "${LATTOP_NOISE:-1}"; else echo 0; fi; }
 
 # truth LINES SLEEPS PROGRAM [ARGUMENT...]: the program's truth is lattop's, and it told at least so much

@@ -33,9 +33,9 @@ int64_t Tolerance::strict(int64_t time_ns, uint64_t events) const {
 
 int64_t Tolerance::of(int64_t time_ns, uint64_t events) const {
     if (host_noise <= 0 || events == 0) return strict(time_ns, events);
-    return part(host_noise,
-                noisy_ns + std::max(part(noisy_share, time_ns),
-                                    noisy_per_event_ns * slowness() * static_cast<int64_t>(events)));
+    return part(host_noise, noisy_ns) +
+           std::max(part(noisy_share, time_ns),
+                    noisy_per_event_ns * slowness() * static_cast<int64_t>(events));
 }
 
 void Report::add_failure(const std::string& text) {

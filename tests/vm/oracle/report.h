@@ -15,11 +15,12 @@ namespace oracle {
 /// 10 on the debug kernel, whose schedule() alone takes half a millisecond when emulated; else 1.
 int64_t slowness();
 
-/// How far a time may be from the oracle's: 0.1%, or 20 us (times slowness) for each event that it is a sum over.
-/// The kernel and lattop read their clocks some instructions apart. Where the guest's time is the
-/// host's (any guest without -icount), the host may run something else just between the two,
-/// for milliseconds: `host_noise` allows for that, 1 where the guest has about as many CPUs as the host, more for
-/// so many times as much; what is beyond the strict rule is counted.
+/// How far a time may be from the oracle's: 0.1%, or 20 us (times slowness) for each event that it
+/// is a sum over. The kernel and lattop read their clocks some instructions apart. Where the
+/// guest's time is the host's (any guest without -icount), the host may run something else just
+/// between the two, for milliseconds: `host_noise` allows for that, so many times 150 ms and a
+/// share; 1 where the guest has about as many CPUs as the host. What is beyond the strict rule is
+/// counted.
 struct Tolerance {
     double host_noise = 0;
 

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See wanted_waits.h.
+#include "lattop/model/wanted_waits.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace lattop {
+namespace {
+
+/// A task's figures, from its entries that are left: those from `first` on.
+void add_up(Task& task, const std::vector<Entry>& entries, std::size_t first) {
+    task.first_entry = static_cast<std::uint32_t>(first);
+    task.n_entries = static_cast<std::uint32_t>(entries.size() - first);
+    task.blocked_ns = task.ongoing_ns = task.max_ns = task.sleeps = 0;
+    bool ongoing = false;
+    for (std::size_t i = first; i < entries.size(); ++i) {
+        const Entry& entry = entries[i];
+        task.blocked_ns += entry.blocked_ns;
+        task.sleeps += entry.sleeps;
+        task.max_ns = std::max(task.max_ns, entry.max_ns);
+        task.ongoing_ns = std::max(task.ongoing_ns, entry.ongoing_ns);
+        ongoing = ongoing || (entry.flags & LT_E_ONGOING) != 0;
+    }
+    if (!ongoing) task.flags &= ~std::uint32_t{LT_T_ASLEEP};
+}
+
+}  // namespace
+
+void keep_wanted(Snapshot& snapshot, const WantedWaits& wanted, const UserStacks& names,
+                 Users& users, Reasons& reasons, CgroupNames& cgroups) {
+    if (wanted.all()) return;
+    const KnownBy known{snapshot, names, users, cgroups};
+    std::vector<Task> tasks;
+    std::vector<Entry> entries;
+    for (const Task& task : snapshot.tasks) {
+        const std::size_t first = entries.size();
+        for (const Entry& entry : snapshot.entries_of(task)) {
+            const Reason& reason = reasons.of(snapshot, task, entry, names);
+            if (wanted.hide_idle && reason.idle) continue;
+            if (filter_matches(known, task, &entry, reason, wanted.filter))
+                entries.push_back(entry);
+        }
+        if (entries.size() == first) continue;
+        tasks.push_back(task);
+        add_up(tasks.back(), entries, first);
+    }
+    snapshot.tasks = std::move(tasks);
+    snapshot.entries = std::move(entries);
+}
+
+}  // namespace lattop
