@@ -188,7 +188,8 @@ void Symbolizer::complete(ElfImage& image, const Mapping& mapping, const File& f
             return;
         }
         if (state == DebugFetch::State::Failed) {
-            naming.retry_at = debug_.fetch->retry_at(name->build_id);
+            const auto at = debug_.fetch->retry_at(name->build_id);
+            if (at && (!naming.retry_at || *at < *naming.retry_at)) naming.retry_at = at;
             return;
         }
         fd = debug_.fetch->take(name->build_id);

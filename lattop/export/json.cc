@@ -9,6 +9,7 @@
 
 #include "lattop/export/text.h"
 #include "lattop/model/wakers.h"
+#include "lattop/model/wanted_waits.h"
 #include "lattop/version.h"
 
 namespace lattop {
@@ -199,6 +200,7 @@ void put_busy_part(Json& result, const Row& row) {
     result["sleeps"] = row.total.sleeps;
     result["max_ns"] = row.max_ns;
     result["asleep"] = row.asleep != 0;
+    result["traces_total"] = result["traces"].size();
     Json& delta = result["delta"];
     if (!row.delta) delta = nullptr;
     if (delta.is_null()) return;
@@ -251,11 +253,13 @@ std::string refresh_json(const TableContext& context, const RowOptions& options,
                          std::uint32_t limit, std::uint64_t realtime_ns,
                          const LearningState& learning, const FindObjects& find_objects) {
     std::vector<Row> rows = make_rows(context, options);
-    if (limit != 0 && rows.size() > limit) rows.resize(limit);
     const Header& header = context.model.snapshot().header;
+    const WantedWaits wanted{options.filter, options.hide_idle};
+    const std::size_t matched = wanted.all() ? header.tasks_matched : rows.size();
+    if (limit != 0 && rows.size() > limit) rows.resize(limit);
     std::vector<const Task*> shown;
     for (const Row& row : rows)
-        shown.push_back(row.task);
+        if (row.asleep != 0) shown.push_back(row.task);
     const auto objects = find_objects ? std::optional(find_objects(shown)) : std::nullopt;
     Json tasks = Json::array();
     for (const Row& row : rows)
@@ -271,12 +275,14 @@ std::string refresh_json(const TableContext& context, const RowOptions& options,
                   {"release", kVersion},
                   {"module_release", header.release},
                   {"tasks_total", header.tasks_total},
-                  {"tasks_matched", header.tasks_matched},
+                  {"tasks_matched", matched},
                   {"filter", header.filter},
                   {"hooks_ns", header.hooks_ns},
                   {"limits", limits(header)}};
     if (learning.kind != LearningState::Kind::None)
         document["learning"] = learning_object(learning);
+    if (!wanted.all())
+        document["selection"] = {{"filter", wanted.filter}, {"no_idle", wanted.hide_idle}};
     document["tasks"] = std::move(tasks);
     return document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

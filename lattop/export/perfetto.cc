@@ -40,6 +40,8 @@ Json name_event(const char* what, std::uint32_t pid, std::uint32_t tid, const st
 
 void PerfettoTrace::name_task(const Task& task) {
     if (task.kind != LT_KIND_TASK) return;
+    const auto its = [&](const Entry& entry) { return wanted(task, entry); };
+    if (wanted_ && std::ranges::none_of(model_.snapshot().entries_of(task), its)) return;
     std::string& named = named_[id_of(task)];
     if (named == task.comm) return;
     named = task.comm;
@@ -55,7 +57,7 @@ void PerfettoTrace::count_intervals(std::uint64_t begin_ns) {
         if (stands_for_exited(task)) continue;  // grows by merging, not by sleeping
         for (const Entry& entry : snapshot.entries_of(task)) {
             const auto& delta = model_.delta(entry);
-            if (!delta || delta->blocked_ns == 0) continue;
+            if (!delta || delta->blocked_ns == 0 || !wanted(task, entry)) continue;
             const Reason& reason = reasons_.of(snapshot, task, entry, names_);
             counters_[{task.tgid, reason.name}].grown_ns += delta->blocked_ns;
         }
@@ -95,7 +97,7 @@ void PerfettoTrace::see_sleep(const Task& task) {
     const auto entries = snapshot.entries_of(task);
     const auto ongoing = std::ranges::find_if(
         entries, [](const Entry& entry) { return (entry.flags & LT_E_ONGOING) != 0; });
-    if (ongoing == entries.end()) {
+    if (ongoing == entries.end() || !wanted(task, *ongoing)) {
         sleep = {};
         return;
     }

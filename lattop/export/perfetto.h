@@ -11,6 +11,7 @@
 // they were seen last.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -25,7 +26,11 @@ namespace lattop {
 
 class PerfettoTrace {
 public:
-    PerfettoTrace(const UserStacks& names, Reasons& reasons) : names_(names), reasons_(reasons) {}
+    using Wanted = std::function<bool(const Snapshot&, const Task&, const Entry&)>;
+
+    /// `wanted`: which sleeps are drawn; all without it.
+    PerfettoTrace(const UserStacks& names, Reasons& reasons, Wanted wanted = {})
+        : names_(names), reasons_(reasons), wanted_(std::move(wanted)) {}
 
     /// The next snapshot of a recording, with all traces.
     void add(Snapshot snapshot);
@@ -49,6 +54,9 @@ private:
         nlohmann::ordered_json event;
     };
 
+    [[nodiscard]] bool wanted(const Task& task, const Entry& entry) const {
+        return !wanted_ || wanted_(model_.snapshot(), task, entry);
+    }
     void name_task(const Task& task);
     void count_intervals(std::uint64_t begin_ns);
     void write_counters(std::uint64_t at_ns, std::uint64_t interval_ns);
@@ -57,6 +65,7 @@ private:
 
     const UserStacks& names_;
     Reasons& reasons_;
+    Wanted wanted_;
     Model model_;
     std::uint64_t first_ns_ = 0, last_ns_ = 0;
     std::map<CounterId, Counter> counters_;

@@ -18,21 +18,24 @@
 #include "lattop/export/woken_text.h"
 #include "lattop/export/wrapped_stack.h"
 #include "lattop/model/frames.h"
+#include "lattop/model/wanted_waits.h"
 #include "lattop/version.h"
 
 namespace lattop {
 namespace {
 
 void append_header(std::string& out, const TableContext& context, const std::string& clock,
-                   const std::string& own_cost, std::size_t n_shown, const TextOptions& options) {
+                   const std::string& own_cost, std::size_t n_shown, std::size_t n_matched,
+                   const TextOptions& options) {
     const Charset charset = options.charset;
     const Model& model = context.model;
     const Header& header = model.snapshot().header;
     out += fmt::format("lattop {} - {}, {} {}, hook {}\n", kVersion, clock,
                        model.since_load() ? options.since : "interval",
                        format_duration(model.interval_ns()), printable(header.hook, charset));
-    out += fmt::format("showing {} of {} tasks that match, {} in all\n", n_shown,
-                       header.tasks_matched, header.tasks_total);
+    out += fmt::format(
+        "showing {} of {} tasks that match, {} in all{}\n", n_shown, n_matched, header.tasks_total,
+        printable(wanted_text({options.rows.filter, options.rows.hide_idle}), charset));
     out += "in use: " + limits_text(header) + "\n";
     if (header.filter != "none")
         out += "accounted: only " + printable(header.filter, charset) + "\n";
@@ -84,10 +87,12 @@ std::string stack_label(std::string_view label) {
     return fmt::format("{}{:<8}", kStackIndent, label);
 }
 
-std::string entry_summary(const TableContext& context, const Task& task, const Entry& entry) {
+std::string entry_summary(const TableContext& context, const Row& row) {
+    const Task& task = *row.task;
+    const Entry& entry = *row.entry;
     const Snapshot& snapshot = context.model.snapshot();
     const Trace* trace = snapshot.trace_of(entry);
-    const double share = share_of(entry.blocked_ns, task.blocked_ns);
+    const double share = share_of(entry.blocked_ns, row.total.blocked_ns);
     std::string text = fmt::format("{}% of it in {} sleep{}, max {}", format_percent(share),
                                    with_commas(entry.sleeps), entry.sleeps == 1 ? "" : "s",
                                    format_duration(entry.max_ns));
@@ -113,11 +118,13 @@ void append_wakers(std::string& out, const TableContext& context, const Entry& e
     out += woken_text(sum_wakers(wakers, Waits::Together), who, charset);
 }
 
-void append_trace(std::string& out, const TableContext& context, const Task& task,
-                  const Entry& entry, const TextOptions& options) {
+void append_trace(std::string& out, const TableContext& context, const Row& row,
+                  const TextOptions& options) {
+    const Task& task = *row.task;
+    const Entry& entry = *row.entry;
     const Snapshot& snapshot = context.model.snapshot();
-    out += std::string(kStackIndent) +
-           printable(entry_summary(context, task, entry), options.charset) + "\n";
+    out +=
+        std::string(kStackIndent) + printable(entry_summary(context, row), options.charset) + "\n";
     const Trace* trace = snapshot.trace_of(entry);
     if (trace == nullptr) return;
     out += wrapped_stack(stack_label("kernel"), kernel_function_texts(snapshot, *trace),
@@ -167,14 +174,16 @@ std::string lost_text(const Header& header) {
 std::string refresh_text(const TableContext& context, const TextOptions& options,
                          const std::string& clock, const std::string& own_cost) {
     std::vector<Row> rows = make_rows(context, options.rows);
+    // The module does not know of these
+    const bool all = WantedWaits{options.rows.filter, options.rows.hide_idle}.all();
+    const std::size_t matched = all ? context.model.snapshot().header.tasks_matched : rows.size();
     if (options.limit != 0 && rows.size() > options.limit) rows.resize(options.limit);
     std::string out;
-    append_header(out, context, clock, own_cost, rows.size(), options);
+    append_header(out, context, clock, own_cost, rows.size(), matched, options);
     out += titles();
     for (const Row& row : rows) {
         append_figures(out, context, row, options.charset);
-        const auto entries = context.model.snapshot().entries_of(*row.task);
-        if (!entries.empty()) append_trace(out, context, *row.task, entries.front(), options);
+        if (row.entry != nullptr) append_trace(out, context, row, options);
     }
     return out;
 }

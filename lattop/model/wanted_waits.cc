@@ -14,6 +14,7 @@ namespace {
 void add_up(Task& task, const std::vector<Entry>& entries, std::size_t first) {
     task.first_entry = static_cast<std::uint32_t>(first);
     task.n_entries = static_cast<std::uint32_t>(entries.size() - first);
+    task.traces_total = task.n_entries;
     task.blocked_ns = task.ongoing_ns = task.max_ns = task.sleeps = 0;
     bool ongoing = false;
     for (std::size_t i = first; i < entries.size(); ++i) {
@@ -29,26 +30,42 @@ void add_up(Task& task, const std::vector<Entry>& entries, std::size_t first) {
 
 }  // namespace
 
+std::string wanted_text(const WantedWaits& wanted) {
+    std::string text = wanted.hide_idle ? ", no waits for work" : "";
+    return wanted.filter.empty() ? text : text + ", filter " + wanted.filter;
+}
+
+bool is_wanted(const WantedWaits& wanted, const KnownBy& known, Reasons& reasons, const Task& task,
+               const Entry& entry) {
+    const Reason& reason = reasons.of(known.snapshot, task, entry, known.stacks);
+    if (wanted.hide_idle && reason.idle) return false;
+    return filter_matches(known, task, &entry, reason, wanted.filter);
+}
+
 void keep_wanted(Snapshot& snapshot, const WantedWaits& wanted, const UserStacks& names,
                  Users& users, Reasons& reasons, CgroupNames& cgroups) {
     if (wanted.all()) return;
     const KnownBy known{snapshot, names, users, cgroups};
+    static const Reason none;
     std::vector<Task> tasks;
     std::vector<Entry> entries;
     for (const Task& task : snapshot.tasks) {
         const std::size_t first = entries.size();
-        for (const Entry& entry : snapshot.entries_of(task)) {
-            const Reason& reason = reasons.of(snapshot, task, entry, names);
-            if (wanted.hide_idle && reason.idle) continue;
-            if (filter_matches(known, task, &entry, reason, wanted.filter))
-                entries.push_back(entry);
-        }
-        if (entries.size() == first) continue;
+        for (const Entry& entry : snapshot.entries_of(task))
+            if (is_wanted(wanted, known, reasons, task, entry)) entries.push_back(entry);
+        const bool bare = task.n_entries == 0;
+        if (bare ? !filter_matches(known, task, nullptr, none, wanted.filter)
+                 : entries.size() == first)
+            continue;
         tasks.push_back(task);
-        add_up(tasks.back(), entries, first);
+        if (bare)
+            tasks.back().first_entry = 0;
+        else
+            add_up(tasks.back(), entries, first);
     }
     snapshot.tasks = std::move(tasks);
     snapshot.entries = std::move(entries);
+    snapshot.header.tasks_matched = static_cast<std::uint32_t>(snapshot.tasks.size());
 }
 
 }  // namespace lattop

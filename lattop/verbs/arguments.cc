@@ -88,7 +88,7 @@ void Arguments::tasks(Selection& to) {
 void Arguments::selection(Selection& to) {
     tasks(to);
     text("--filter", "WORD[|WORD...]", to.waits.filter,
-         "only waits known by one of these: command, user, pid, cgroup, reason, top function");
+         "only what is known by one of these: command, user, pid, cgroup, reason, function");
     flag("--no-idle", to.waits.hide_idle, "leave waits for work out");
 }
 

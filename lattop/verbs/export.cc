@@ -57,13 +57,14 @@ std::string json(Profile& profile) {
 std::string perfetto(const std::string& input, const Selection& selection) {
     RecordedWorld recorded(input);
     const World world = recorded.world();
-    PerfettoTrace trace(world.stacks, world.reasons);
-    while (world.source.more()) {
-        Snapshot snapshot = world.source.take(selection.query(), Moment::Next);
-        keep_wanted(snapshot, selection.waits, world.stacks, world.users, world.reasons,
-                    world.cgroups);
-        trace.add(std::move(snapshot));
-    }
+    const auto wanted = [&](const Snapshot& snapshot, const Task& task, const Entry& entry) {
+        const KnownBy known{snapshot, world.stacks, world.users, world.cgroups};
+        return is_wanted(selection.waits, known, world.reasons, task, entry);
+    };
+    PerfettoTrace trace(world.stacks, world.reasons,
+                        selection.waits.all() ? PerfettoTrace::Wanted() : wanted);
+    while (world.source.more())
+        trace.add(world.source.take(selection.query(), Moment::Next));
     if (!trace.has_interval())
         throw Error(input + " has one snapshot, and so no interval to draw",
                     "record for longer, or with a smaller -d");

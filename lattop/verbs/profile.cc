@@ -31,7 +31,6 @@ Profile Profile::recorded(const std::string& input, const Selection& selection) 
     while (source.more())
         period.add(source.take(selection.query(), Moment::Next));
     profile.snapshot = period.snapshot();
-    profile.keep(selection.waits);
     profile.realtime_ns = reader.realtime_ns(reader.size() - 1);
     const auto info = [&](const char* key) {
         const auto found = reader.info().find(key);
@@ -42,6 +41,7 @@ Profile Profile::recorded(const std::string& input, const Selection& selection) 
                     length(profile.snapshot), source.size(), local_time_at(reader.realtime_ns(0)));
     profile.recorded_->complain_of_unnamed();
     if (reader.info().contains("command")) profile.title += ": " + info("command");
+    profile.keep(selection.waits);
     return profile;
 }
 
@@ -61,10 +61,10 @@ Profile Profile::live(const Selection& selection,
         world.stacks.want(profile.snapshot);
         if (!world.stacks.collect()) break;
     }
-    profile.keep(selection.waits);
     profile.realtime_ns = world.clock.realtime_ns();
     profile.title =
         fmt::format("{}{}", length(profile.snapshot), duration ? "" : " since load or reset");
+    profile.keep(selection.waits);
     return profile;
 }
 

@@ -42,6 +42,7 @@ private:
 
     void keep(const WantedWaits& wanted) {
         keep_wanted(snapshot, wanted, names(), users(), reasons(), cgroups());
+        title += wanted_text(wanted);
     }
 
     [[nodiscard]] World world() const {

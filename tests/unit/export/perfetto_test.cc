@@ -121,6 +121,45 @@ TEST_CASE("perfetto: what a task slept before the recording is said and not draw
     CHECK(slices[0].at("args").at("ns before the recording") == 9 * kSecond);
 }
 
+TEST_CASE("perfetto: what is not wanted is not drawn, what comes later is whole") {
+    Reasons reasons;
+    const SampleStacks stacks;
+    const auto wanted = [](const Snapshot&, const Task& task, const Entry&) {
+        return task.comm == "late";
+    };
+    const auto machine = [](std::uint64_t now, bool late) {
+        SnapshotBuilder builder;
+        builder.header.time_ns = now;
+        const auto trace = builder.add_trace({.kernel = {"schedule", "futex_wait_queue"}});
+        builder.add_task({.pid = 3,
+                          .comm = "other",
+                          .blocked_ns = now,
+                          .sleeps = 1,
+                          .entries = {{.trace = trace, .blocked_ns = now}}});
+        if (late)
+            builder.add_task({.pid = 4,
+                              .comm = "late",
+                              .blocked_ns = kSecond,
+                              .sleeps = 1,
+                              .start_ns = 2000,
+                              .entries = {{.trace = trace, .blocked_ns = kSecond}}});
+        return builder.snapshot();
+    };
+    PerfettoTrace drawn(stacks, reasons, wanted);
+    drawn.add(machine(10 * kSecond, false));
+    drawn.add(machine(12 * kSecond, true));
+    const Json trace = Json::parse(drawn.text("title"));
+    const auto counters = events(trace, "C");
+    REQUIRE(!counters.empty());
+    CHECK(counters[0].at("pid") == 4);
+    CHECK(counters[0].at("args").at("tasks") == 0.5);
+    for (const Json& counter : counters)
+        CHECK(counter.at("pid") == 4);
+    const auto names = events(trace, "M");
+    REQUIRE(names.size() == 2);
+    CHECK(names[0].at("args").at("name") == "late");
+}
+
 TEST_CASE("perfetto: one snapshot has no interval, and no name breaks the file") {
     Reasons reasons;
     const SampleStacks stacks;

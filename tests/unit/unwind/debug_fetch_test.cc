@@ -79,7 +79,6 @@ TEST_CASE("a server that could not say is asked again, later and later") {
     const auto began = DebugFetch::Clock::now();
     CHECK(settled(fetch, "ab") == DebugFetch::State::Failed);
     CHECK(asked == 1);
-    CHECK(fetch.progress() == "debuginfod: label: Connection refused");
     auto state = DebugFetch::State::Failed;
     for (int i = 0; i < 10'000 && state != DebugFetch::State::Here; ++i) {
         ::poll(nullptr, 0, 1);
@@ -98,11 +97,12 @@ TEST_CASE("a failure is said until that file is fetched, whatever comes of other
             if (id == "none") return Fetched{};
             return reachable ? Fetched{.file = some_file()} : Fetched{.error = EHOSTUNREACH};
         },
-        std::chrono::milliseconds(200));
+        std::chrono::seconds(2));
+    const auto began = DebugFetch::Clock::now();
     CHECK(!fetch.retry_at("ab"));
     CHECK(settled(fetch, "ab") == DebugFetch::State::Failed);
     REQUIRE(fetch.retry_at("ab"));
-    CHECK(*fetch.retry_at("ab") > DebugFetch::Clock::now() - std::chrono::seconds(60));
+    CHECK(*fetch.retry_at("ab") >= began + std::chrono::seconds(2));
     CHECK(settled(fetch, "none") == DebugFetch::State::None);
     CHECK(fetch.progress() == "debuginfod: label: No route to host");
     reachable = true;
@@ -113,8 +113,12 @@ TEST_CASE("a failure is said until that file is fetched, whatever comes of other
     }
     CHECK(state == DebugFetch::State::Here);
     CHECK(fetch.progress().empty());
-    // Nobody asks for it any more: not said for ever.
-    reachable = false;
+}
+
+TEST_CASE("a failure that nobody asks about any more is not said for ever") {
+    DebugFetch fetch(
+        [](const std::string&, const FetchProgress&) { return Fetched{.error = EHOSTUNREACH}; },
+        std::chrono::milliseconds(1));
     CHECK(settled(fetch, "cd") == DebugFetch::State::Failed);
     for (int i = 0; i < 10'000 && !fetch.progress().empty(); ++i)
         ::poll(nullptr, 0, 1);
