@@ -34,8 +34,13 @@ start_daemon() {
     sleep 0.5
 }
 
+# More than once: on 5.10, and once on 6.1, a daemon that had been stopped (SIGSTOP) did not end by the first
 stop_daemon() {
-    kill -INT "$daemon"
+    for _ in {1..100}; do
+        kill -INT "$daemon" 2>/dev/null || break
+        sleep 0.1
+    done
+    ! kill -0 "$daemon" 2>/dev/null || die "the daemon does not end"
     wait "$daemon"
 }
 
