@@ -23,8 +23,7 @@ std::uint32_t limit_of(const Options& options) {
 Query make_query(const Options& options) {
     Query query;
     query.pids = options.selection.pids;
-    const bool all_traces = options.json || options.selection.waits.hide_idle;
-    query.traces = all_traces ? LT_TRACES_ALL : LT_TRACES_WORST;
+    query.traces = options.json ? LT_TRACES_ALL : traces_needed(row_options(options));
     if (options.selection.hide_kernel_threads) query.flags |= LT_Q_NO_KTHREADS;
     const ModuleSort sort = module_sort(options.sort);
     query.sort = sort.sort;
@@ -63,11 +62,7 @@ FindObjects objects_finder(const Options& options, const World& world) {
 
 std::string refresh(const Options& options, const TableContext& context, const World& world,
                     Charset charset, const OwnCost& cost, bool first) {
-    RowOptions rows;
-    rows.sort = options.sort;
-    rows.hide_kernel_threads = options.selection.hide_kernel_threads;
-    rows.hide_idle = options.selection.waits.hide_idle;
-    rows.filter = options.selection.waits.filter;
+    const RowOptions rows = row_options(options);
     if (options.json)
         return refresh_json(context, rows, limit_of(options), realtime_of(world), cost.learning,
                             objects_finder(options, world));

@@ -17,10 +17,7 @@ namespace {
 
 ScreenSetup make_setup(const Options& options) {
     ScreenSetup setup;
-    setup.rows.sort = options.sort;
-    setup.rows.hide_kernel_threads = options.selection.hide_kernel_threads;
-    setup.rows.hide_idle = options.selection.waits.hide_idle;
-    setup.rows.filter = options.selection.waits.filter;
+    setup.rows = row_options(options);
     setup.delay = options.delay;
     if (options.limit)
         setup.limit = *options.limit == 0 ? std::uint32_t{LT_MAX_LIMIT} : *options.limit;

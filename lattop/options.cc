@@ -144,6 +144,14 @@ std::chrono::milliseconds parse_delay(const std::string& text) {
     return std::chrono::milliseconds(std::llround(milliseconds));
 }
 
+RowOptions row_options(const Options& options) {
+    RowOptions rows;
+    rows.sort = options.sort;
+    rows.hide_kernel_threads = options.selection.hide_kernel_threads;
+    rows.waits = options.selection.waits;
+    return rows;
+}
+
 CommandLine parse_command_line(Arguments& arguments) {
     Raw raw;
     declare(arguments, raw);

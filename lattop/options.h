@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "lattop/model/columns.h"
+#include "lattop/model/rows.h"
 #include "lattop/verbs/arguments.h"
 
 namespace lattop {
@@ -32,6 +32,9 @@ struct Options {
 
 inline constexpr std::chrono::milliseconds kMinDelay{100};
 inline constexpr std::chrono::milliseconds kMaxDelay{3'600'000};
+
+/// The rows that they ask for, of tasks.
+RowOptions row_options(const Options& options);
 
 /// What the command line says, or the text to print instead (--help,
 /// --version).

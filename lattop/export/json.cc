@@ -93,12 +93,13 @@ Json entry_delta(const std::optional<EntryDelta>& delta) {
             {"hist_log2_ns", histogram(delta->hist)}};
 }
 
-Json task_delta(const std::optional<TaskDelta>& delta) {
-    if (!delta) return nullptr;
-    return {{"blocked_ns", delta->blocked_ns},
-            {"sleeps", delta->sleeps},
-            {"runq_ns", delta->runq_ns},
-            {"runs", delta->runs}};
+Json task_delta(const Row& row, const Model& model) {
+    const auto& of_all = model.delta(*row.task);
+    if (!row.delta || !of_all) return nullptr;
+    return {{"blocked_ns", row.delta->blocked_ns},
+            {"sleeps", row.delta->sleeps},
+            {"runq_ns", row.delta->runq_ns},
+            {"runs", of_all->runs}};
 }
 
 Json kernel_stack(const Snapshot& snapshot, const Trace* trace) {
@@ -157,10 +158,10 @@ Json wakers(const TableContext& context, const Entry& entry) {
     return result;
 }
 
-Json trace_object(const TableContext& context, const Task& task, const Entry& entry) {
+Json trace_object(const TableContext& context, const Task& task, const Entry& entry,
+                  const Reason& reason) {
     const Snapshot& snapshot = context.model.snapshot();
     const Trace* trace = snapshot.trace_of(entry);
-    const Reason& reason = context.reasons.of(snapshot, task, entry, context.stacks);
     Json result{{"blocked_ns", entry.blocked_ns},
                 {"sleeps", entry.sleeps},
                 {"max_ns", entry.max_ns},
@@ -193,29 +194,18 @@ const char* kind_name(const Task& task) {
     }
 }
 
-/// What of a row without waits for work is not its task's.
-void put_busy_part(Json& result, const Row& row) {
-    result["blocked_ns"] = row.total.blocked_ns;
-    result["ongoing_ns"] = row.ongoing_ns;
-    result["sleeps"] = row.total.sleeps;
-    result["max_ns"] = row.max_ns;
-    result["asleep"] = row.asleep != 0;
-    result["traces_total"] = result["traces"].size();
-    Json& delta = result["delta"];
-    if (!row.delta) delta = nullptr;
-    if (delta.is_null()) return;
-    delta["blocked_ns"] = row.delta->blocked_ns;
-    delta["sleeps"] = row.delta->sleeps;
-}
-
 Json task_object(const TableContext& context, const Row& row, bool hide_idle,
                  const std::optional<WaitObjects>& objects) {
     const Task& task = *row.task;
     Json traces = Json::array();
-    for (const Entry& entry : context.model.snapshot().entries_of(task)) {
-        Json trace = trace_object(context, task, entry);
-        if (!hide_idle || !trace["idle"]) traces.push_back(std::move(trace));
+    const Snapshot& snapshot = context.model.snapshot();
+    for (const Entry& entry : snapshot.entries_of(task)) {
+        const Reason& reason = context.reasons.of(snapshot, task, entry, context.stacks);
+        if (!hide_idle || !reason.idle)
+            traces.push_back(trace_object(context, task, entry, reason));
     }
+    // Without waits for work a row is not all of its task
+    const std::size_t traces_total = hide_idle ? traces.size() : task.traces_total;
     Json result{
         {"pid", task.pid},
         {"tgid", task.tgid},
@@ -223,23 +213,22 @@ Json task_object(const TableContext& context, const Row& row, bool hide_idle,
         {"uid", task.uid},
         {"state", std::string(1, task.state)},
         {"exited", task.exited() || task.kind == LT_KIND_EXITED || task.kind == LT_KIND_EXITED_ALL},
-        {"blocked_ns", task.blocked_ns},
-        {"ongoing_ns", task.ongoing_ns},
-        {"sleeps", task.sleeps},
-        {"max_ns", task.max_ns},
+        {"blocked_ns", row.total.blocked_ns},
+        {"ongoing_ns", row.ongoing_ns},
+        {"sleeps", row.total.sleeps},
+        {"max_ns", row.max_ns},
         {"runq_ns", task.runq_ns},
         {"runs", task.runs},
         {"kind", kind_name(task)},
         {"start_ns", task.start_ns},
         {"kernel_thread", task.kernel_thread()},
-        {"asleep", task.asleep()},
+        {"asleep", row.asleep != 0},
         {"exec_id", task.exec_id},
-        {"traces_total", task.traces_total},
+        {"traces_total", traces_total},
         {"cgroup", task.cgroup()},
         {"cgroup_name", task.cgroup().empty() ? "" : context.cgroups.name(task.cgroup())},
-        {"delta", task_delta(context.model.delta(task))},
+        {"delta", task_delta(row, context.model)},
         {"traces", std::move(traces)}};
-    if (hide_idle) put_busy_part(result, row);
     if (objects) {
         const auto found = objects->find(id_of(task));
         result["waits_for"] = found == objects->end() ? "" : found->second;
@@ -254,7 +243,7 @@ std::string refresh_json(const TableContext& context, const RowOptions& options,
                          const LearningState& learning, const FindObjects& find_objects) {
     std::vector<Row> rows = make_rows(context, options);
     const Header& header = context.model.snapshot().header;
-    const WantedWaits wanted{options.filter, options.hide_idle};
+    const WantedWaits& wanted = options.waits;
     const std::size_t matched = wanted.all() ? header.tasks_matched : rows.size();
     if (limit != 0 && rows.size() > limit) rows.resize(limit);
     std::vector<const Task*> shown;
@@ -263,7 +252,7 @@ std::string refresh_json(const TableContext& context, const RowOptions& options,
     const auto objects = find_objects ? std::optional(find_objects(shown)) : std::nullopt;
     Json tasks = Json::array();
     for (const Row& row : rows)
-        tasks.push_back(task_object(context, row, options.hide_idle, objects));
+        tasks.push_back(task_object(context, row, wanted.hide_idle, objects));
     Json document{{"version", kDocumentVersion},
                   {"time_ns", header.time_ns},
                   {"interval_ns", context.model.interval_ns()},

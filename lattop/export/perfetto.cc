@@ -40,11 +40,11 @@ Json name_event(const char* what, std::uint32_t pid, std::uint32_t tid, const st
 
 void PerfettoTrace::name_task(const Task& task) {
     if (task.kind != LT_KIND_TASK) return;
+    const auto named = named_.find(id_of(task));
+    if (named != named_.end() && named->second == task.comm) return;
     const auto its = [&](const Entry& entry) { return wanted(task, entry); };
     if (wanted_ && std::ranges::none_of(model_.snapshot().entries_of(task), its)) return;
-    std::string& named = named_[id_of(task)];
-    if (named == task.comm) return;
-    named = task.comm;
+    named_[id_of(task)] = task.comm;
     events_.push_back(name_event("thread_name", task.tgid, task.pid, safe(task.comm)));
     if (task.pid == task.tgid)
         events_.push_back(name_event("process_name", task.tgid, task.tgid, safe(task.comm)));

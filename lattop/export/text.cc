@@ -33,9 +33,8 @@ void append_header(std::string& out, const TableContext& context, const std::str
     out += fmt::format("lattop {} - {}, {} {}, hook {}\n", kVersion, clock,
                        model.since_load() ? options.since : "interval",
                        format_duration(model.interval_ns()), printable(header.hook, charset));
-    out += fmt::format(
-        "showing {} of {} tasks that match, {} in all{}\n", n_shown, n_matched, header.tasks_total,
-        printable(wanted_text({options.rows.filter, options.rows.hide_idle}), charset));
+    out += fmt::format("showing {} of {} tasks that match, {} in all{}\n", n_shown, n_matched,
+                       header.tasks_total, printable(wanted_text(options.rows.waits), charset));
     out += "in use: " + limits_text(header) + "\n";
     if (header.filter != "none")
         out += "accounted: only " + printable(header.filter, charset) + "\n";
@@ -175,7 +174,7 @@ std::string refresh_text(const TableContext& context, const TextOptions& options
                          const std::string& clock, const std::string& own_cost) {
     std::vector<Row> rows = make_rows(context, options.rows);
     // The module does not know of these
-    const bool all = WantedWaits{options.rows.filter, options.rows.hide_idle}.all();
+    const bool all = options.rows.waits.all();
     const std::size_t matched = all ? context.model.snapshot().header.tasks_matched : rows.size();
     if (options.limit != 0 && rows.size() > options.limit) rows.resize(options.limit);
     std::string out;

@@ -68,30 +68,20 @@ bool of_whole_tasks(View view) {
     return view == View::Processes || view == View::Cgroups;
 }
 
-/// Of a task without entries: did it never sleep, or have its sleeps no stacks?
-const Reason& reason_without_stacks(const Task& task) {
-    static const Reason none{"", false, ""};
-    static const Reason other{"[other]", false, ""};
-    return task.blocked_ns == 0 ? none : other;
-}
-
 /// Calls `use` for every member of one task that the options let through.
 template <typename Use>
 void for_each_member_of(const TableContext& context, const RowOptions& options, const Task& task,
                         const Use& use) {
     const Snapshot& snapshot = context.model.snapshot();
     const auto entries = snapshot.entries_of(task);
-    if (entries.empty() && (task.blocked_ns != 0 || of_whole_tasks(options.view))) {
-        const Reason& reason = reason_without_stacks(task);
-        if (filter_matches(known_by(context), task, nullptr, reason, options.filter))
-            use(Member{task, nullptr, reason});
-    }
-    for (const Entry& entry : entries) {
-        const Reason& reason = context.reasons.of(snapshot, task, entry, context.stacks);
-        if (options.hide_idle && reason.idle) continue;
-        if (filter_matches(known_by(context), task, &entry, reason, options.filter))
-            use(Member{task, &entry, reason});
-    }
+    const auto use_wanted = [&](const Entry* entry, const Reason& reason) {
+        if (is_wanted(options.waits, known_by(context), task, entry, reason))
+            use(Member{task, entry, reason});
+    };
+    if (entries.empty() && (task.blocked_ns != 0 || of_whole_tasks(options.view)))
+        use_wanted(nullptr, context.reasons.of_worst(snapshot, task, context.stacks));
+    for (const Entry& entry : entries)
+        use_wanted(&entry, context.reasons.of(snapshot, task, entry, context.stacks));
 }
 
 template <typename Use>
@@ -201,8 +191,8 @@ void add_figures(Group& group, const Member& member, const Entry& sleeps, const 
 /// for work ran all the same.
 bool counted(const TableContext& context, const RowOptions& options, const Task& task) {
     if (!task_shown(context.model, task, options)) return false;
-    bool any = filter_matches(known_by(context), task, nullptr, reason_without_stacks(task),
-                              options.filter);
+    static const Reason none;
+    bool any = is_wanted(options.waits, known_by(context), task, nullptr, none);
     if (!any) for_each_member_of(context, options, task, [&](const Member&) { any = true; });
     return any;
 }

@@ -188,9 +188,8 @@ std::vector<Row> task_rows(const TableContext& context, const RowOptions& option
     for (const Task& task : context.model.snapshot().tasks) {
         if (!task_shown(context.model, task, options)) continue;
         std::optional<Row> row =
-            options.hide_idle ? busy_task_row(context, task) : task_row(context, task);
-        if (row &&
-            filter_matches(known_by(context), task, row->entry, *row->reason, options.filter))
+            options.waits.hide_idle ? busy_task_row(context, task) : task_row(context, task);
+        if (row && is_wanted(options.waits, known_by(context), task, row->entry, *row->reason))
             rows.push_back(std::move(*row));
     }
     return rows;
@@ -212,6 +211,18 @@ bool known_as(const KnownBy& known, const Task& task, const Entry* entry, const 
            in_cgroup(known, task, word) ||
            (entry != nullptr &&
             contains(top_frame(known.snapshot, task, *entry, known.stacks).text, word));
+}
+
+/// Whether they are known by one of the filter's words; by an empty one all are.
+bool filter_matches(const KnownBy& known, const Task& task, const Entry* entry,
+                    const Reason& reason, std::string_view filter) {
+    for (;;) {
+        const std::size_t bar = filter.find('|');
+        const std::string_view word = filter.substr(0, bar);
+        if (word.empty() || known_as(known, task, entry, reason, word)) return true;
+        if (bar == std::string_view::npos) return false;
+        filter.remove_prefix(bar + 1);
+    }
 }
 
 /// The rows of processes, each with the rows of its tasks behind it.
@@ -250,7 +261,7 @@ bool row_tagged(const Row& row, const RowOptions& options) {
 }
 
 lt_traces traces_needed(const RowOptions& options) {
-    return options.hide_idle ? LT_TRACES_ALL : view_info(options.view).traces;
+    return options.waits.hide_idle ? LT_TRACES_ALL : view_info(options.view).traces;
 }
 
 bool task_shown(const Model& model, const Task& task, const RowOptions& options) {
@@ -268,15 +279,10 @@ KnownBy known_by(const TableContext& context) {
     return {context.model.snapshot(), context.stacks, context.users, context.cgroups};
 }
 
-bool filter_matches(const KnownBy& known, const Task& task, const Entry* entry,
-                    const Reason& reason, std::string_view filter) {
-    for (;;) {
-        const std::size_t bar = filter.find('|');
-        const std::string_view word = filter.substr(0, bar);
-        if (word.empty() || known_as(known, task, entry, reason, word)) return true;
-        if (bar == std::string_view::npos) return false;
-        filter.remove_prefix(bar + 1);
-    }
+bool is_wanted(const WantedWaits& wanted, const KnownBy& known, const Task& task,
+               const Entry* entry, const Reason& reason) {
+    return !(wanted.hide_idle && reason.idle) &&
+           filter_matches(known, task, entry, reason, wanted.filter);
 }
 
 bool row_contains(const TableContext& context, const Row& row, std::string_view word) {

@@ -70,6 +70,14 @@ struct TableContext {
     bool interval = false;  ///< totals are of the last interval, not since load
 };
 
+/// Which sleeps are shown: --filter and --no-idle, the keys F4 and i.
+struct WantedWaits {
+    std::string filter{};    ///< what they are known by: one of its '|'-separated words
+    bool hide_idle = false;  ///< without sleeps that are waiting for work
+
+    [[nodiscard]] bool all() const { return filter.empty() && !hide_idle; }
+};
+
 struct RowOptions {
     View view = View::Tasks;
     Column sort = Column::Blocked;
@@ -78,12 +86,11 @@ struct RowOptions {
     bool hide_kernel_threads = false;
     bool hide_exited = false;
     bool only_active = false;  ///< without tasks that began no sleep in the interval
-    bool hide_idle = false;    ///< without sleeps that are waiting for work
     bool tree = false;         ///< processes: with their tasks below
     bool only_tagged = false;
-    TaskSet tagged{};      ///< tasks, and processes with all theirs
-    TaskSet folded{};      ///< processes whose tasks the tree does not show
-    std::string filter{};  ///< shown are rows with one of its '|'-separated words
+    TaskSet tagged{};  ///< tasks, and processes with all theirs
+    TaskSet folded{};  ///< processes whose tasks the tree does not show
+    WantedWaits waits{};
 };
 
 /// The traces that the rows need of each task.
@@ -108,10 +115,10 @@ struct KnownBy {
 
 KnownBy known_by(const TableContext& context);
 
-/// Whether one of the filter's words is in what a task or its sleeps in one
-/// stack are known by. An empty filter lets everything through.
-bool filter_matches(const KnownBy& known, const Task& task, const Entry* entry,
-                    const Reason& reason, std::string_view filter);
+/// Whether the sleeps of a task in one stack, which have that reason, are let
+/// through; without an entry those of a record that has none, or never slept.
+bool is_wanted(const WantedWaits& wanted, const KnownBy& known, const Task& task,
+               const Entry* entry, const Reason& reason);
 
 /// Its p50 and p99, by the histogram of its sleeps and the longest of them.
 void set_percentiles(Sums& sums, const Histogram& hist, std::uint64_t max_ns);

@@ -35,28 +35,22 @@ std::string wanted_text(const WantedWaits& wanted) {
     return wanted.filter.empty() ? text : text + ", filter " + wanted.filter;
 }
 
-bool is_wanted(const WantedWaits& wanted, const KnownBy& known, Reasons& reasons, const Task& task,
-               const Entry& entry) {
-    const Reason& reason = reasons.of(known.snapshot, task, entry, known.stacks);
-    if (wanted.hide_idle && reason.idle) return false;
-    return filter_matches(known, task, &entry, reason, wanted.filter);
-}
-
 void keep_wanted(Snapshot& snapshot, const WantedWaits& wanted, const UserStacks& names,
                  Users& users, Reasons& reasons, CgroupNames& cgroups) {
     if (wanted.all()) return;
     const KnownBy known{snapshot, names, users, cgroups};
-    static const Reason none;
     std::vector<Task> tasks;
     std::vector<Entry> entries;
     for (const Task& task : snapshot.tasks) {
         const std::size_t first = entries.size();
         for (const Entry& entry : snapshot.entries_of(task))
-            if (is_wanted(wanted, known, reasons, task, entry)) entries.push_back(entry);
+            if (is_wanted(wanted, known, task, &entry, reasons.of(snapshot, task, entry, names)))
+                entries.push_back(entry);
         const bool bare = task.n_entries == 0;
-        if (bare ? !filter_matches(known, task, nullptr, none, wanted.filter)
-                 : entries.size() == first)
+        if (bare &&
+            !is_wanted(wanted, known, task, nullptr, reasons.of_worst(snapshot, task, names)))
             continue;
+        if (!bare && entries.size() == first) continue;
         tasks.push_back(task);
         if (bare)
             tasks.back().first_entry = 0;

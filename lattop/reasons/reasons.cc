@@ -81,7 +81,8 @@ const Reason& Reasons::of(const Snapshot& snapshot, const Task& task, const Entr
 const Reason& Reasons::of_worst(const Snapshot& snapshot, const Task& task,
                                 const UserStacks& stacks) {
     const auto entries = snapshot.entries_of(task);
-    return entries.empty() ? none_ : of(snapshot, task, entries.front(), stacks);
+    if (!entries.empty()) return of(snapshot, task, entries.front(), stacks);
+    return task.blocked_ns == 0 ? none_ : other_;
 }
 
 }  // namespace lattop

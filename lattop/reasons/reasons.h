@@ -35,7 +35,8 @@ public:
     const Reason& of(const Snapshot& snapshot, const Task& task, const Entry& entry,
                      const UserStacks& stacks);
 
-    /// Of the entry that cost a task most; nothing waited for where it has none.
+    /// Of the entry that cost a task most. One without entries has a reason without
+    /// a name, or [other] where it was blocked all the same.
     const Reason& of_worst(const Snapshot& snapshot, const Task& task, const UserStacks& stacks);
 
 private:

@@ -59,7 +59,8 @@ std::string perfetto(const std::string& input, const Selection& selection) {
     const World world = recorded.world();
     const auto wanted = [&](const Snapshot& snapshot, const Task& task, const Entry& entry) {
         const KnownBy known{snapshot, world.stacks, world.users, world.cgroups};
-        return is_wanted(selection.waits, known, world.reasons, task, entry);
+        return is_wanted(selection.waits, known, task, &entry,
+                         world.reasons.of(snapshot, task, entry, world.stacks));
     };
     PerfettoTrace trace(world.stacks, world.reasons,
                         selection.waits.all() ? PerfettoTrace::Wanted() : wanted);

@@ -72,9 +72,9 @@ std::string third_line(const Model& model, const HeaderState& state) {
     if (options.hide_kernel_threads) text += ", no kernel threads";
     if (options.hide_exited) text += ", no exited";
     if (options.only_active) text += ", only active";
-    if (options.hide_idle) text += ", no waits for work";
+    if (options.waits.hide_idle) text += ", no waits for work";
     if (options.only_tagged) text += fmt::format(", only the {} tagged", options.tagged.size());
-    if (!options.filter.empty()) text += ", filter " + options.filter;
+    if (!options.waits.filter.empty()) text += ", filter " + options.waits.filter;
     const Header& header = model.snapshot().header;
     if (header.filter != "none") text += "; accounted: only " + header.filter;
     const auto used = [&](lt_limit limit) {

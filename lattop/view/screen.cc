@@ -95,7 +95,8 @@ void Screen::update_detail(Snapshot snapshot) {
 void Screen::names_changed() {
     // Only what rows are chosen or ordered by may move them.
     const bool by_name = options_.sort == Column::TopFrame || options_.sort == Column::Reason;
-    if (!options_.filter.empty() || by_name || options_.view == View::Reasons || options_.hide_idle)
+    if (!options_.waits.filter.empty() || by_name || options_.view == View::Reasons ||
+        options_.waits.hide_idle)
         rebuild();
 }
 
@@ -122,8 +123,8 @@ void Screen::close_something() {
         detail_focused_ = false;
     else if (detail_row_)
         close_detail();
-    else if (!options_.filter.empty())
-        options_.filter.clear();
+    else if (!options_.waits.filter.empty())
+        options_.waits.filter.clear();
     else
         search_.clear();
     rebuild();
@@ -174,7 +175,7 @@ Wish Screen::handle_prompt(Key key) {
             if (result == Prompt::Result::Editing) search(false);
             break;
         case Mode::Filter:
-            options_.filter = cancelled ? filter_before_ : prompt_.text();
+            options_.waits.filter = cancelled ? filter_before_ : prompt_.text();
             rebuild();
             break;
         case Mode::Delay:
@@ -219,7 +220,7 @@ Wish Screen::handle_view(Command command) {
             break;
         case Command::ToggleExited: options_.hide_exited = !options_.hide_exited; break;
         case Command::ToggleActive: options_.only_active = !options_.only_active; break;
-        case Command::ToggleIdle: options_.hide_idle = !options_.hide_idle; break;
+        case Command::ToggleIdle: options_.waits.hide_idle = !options_.waits.hide_idle; break;
         case Command::ToggleInterval: options_.interval = !options_.interval; break;
         default: return {};
     }
@@ -357,8 +358,8 @@ Wish Screen::handle_command(const Binding& binding) {
         case Command::Search: edit(Mode::Search, "Search:", ""); break;
         case Command::SearchNext: search(true); break;
         case Command::Filter:
-            filter_before_ = options_.filter;
-            edit(Mode::Filter, "Filter:", options_.filter);
+            filter_before_ = options_.waits.filter;
+            edit(Mode::Filter, "Filter:", options_.waits.filter);
             break;
         case Command::Delay: edit(Mode::Delay, "Seconds between refreshes:", ""); break;
         case Command::Reset:

@@ -27,20 +27,20 @@ stop() {
     wait "$program" 2>/dev/null
 }
 
-# The daemon learns what everybody sleeps at
+# The daemon learns what everybody sleeps at. Until it says so it may still be read from the host, and SIGINT, which a script's background
+# jobs ignore, is not blocked yet and would be lost
 start_daemon() {
     lattop daemon >"$TMPDIR/daemon" &
     daemon=$!
+    until grep -q 'learning user stacks' "$TMPDIR/daemon"; do
+        kill -0 "$daemon" 2>/dev/null || die "the daemon ended"
+        sleep 0.1
+    done
     sleep 0.5
 }
 
-# More than once: on 5.10, and once on 6.1, a daemon that had been stopped (SIGSTOP) did not end by the first
 stop_daemon() {
-    for _ in {1..100}; do
-        kill -INT "$daemon" 2>/dev/null || break
-        sleep 0.1
-    done
-    ! kill -0 "$daemon" 2>/dev/null || die "the daemon does not end"
+    kill -INT "$daemon"
     wait "$daemon"
 }
 

@@ -81,12 +81,12 @@ TEST_CASE("a cgroup is its tasks added up, though they never slept, without thos
     CHECK(tasks_of_row(world.context(), world.options, web.id).size() == 2);
     CHECK(stacks_of_row(world.context(), world.options, web.id).size() == 1);
 
-    world.options.filter = "WORKER";
+    world.options.waits.filter = "WORKER";
     CHECK(world.rows(View::Cgroups).size() == 1);
     SampleTables docker;
-    docker.options.filter = "dddddddddddddd";  // of its id, more than the name has
+    docker.options.waits.filter = "dddddddddddddd";  // of its id, more than the name has
     CHECK(docker.rows(View::Cgroups).size() == 1);
-    world.options.filter = "";
+    world.options.waits.filter = "";
     world.options.sort = Column::Cgroup;
     const auto rows = world.rows(View::Cgroups);
     REQUIRE(rows.size() == 3);
@@ -157,14 +157,14 @@ TEST_CASE("sleeps that are hidden or filtered out leave a process its run queue"
     task(80, 80, work);
     Tables world;
     world.model.update(builder.snapshot(), {});
-    world.options.hide_idle = true;
+    world.options.waits.hide_idle = true;
     auto rows = world.rows(View::Processes);
     REQUIRE(rows.size() == 1);  // the other one only waited for work
     CHECK(rows[0].tasks == 2);
     CHECK(rows[0].total.runq_ns == 70 + 71);
     CHECK(rows[0].total.blocked_ns == 9);
     // A word that a thread is not known by leaves that thread out.
-    world.options.filter = "disk";
+    world.options.waits.filter = "disk";
     rows = world.rows(View::Processes);
     REQUIRE(rows.size() == 1);
     CHECK(rows[0].tasks == 1);
@@ -263,7 +263,7 @@ TEST_CASE("without waits for work a task is what is left of it") {
                       .entries = {{.trace = work, .blocked_ns = 100}}});
     builder.add_task({.pid = 9, .blocked_ns = 5, .sleeps = 1});
     Tables world;
-    world.options.hide_idle = true;
+    world.options.waits.hide_idle = true;
     world.model.update(builder.snapshot(), {});
     const auto rows = world.rows(View::Tasks);
     REQUIRE(rows.size() == 2);

@@ -98,7 +98,7 @@ TEST_CASE("text and JSON without waits for work show the stack and the figures t
     const TableContext context{model, sources.stacks, sources.users, sources.reasons,
                                sources.cgroups};
     TextOptions options;
-    options.rows.hide_idle = true;
+    options.rows.waits.hide_idle = true;
     const std::string text = refresh_text(context, options, "", "");
     CHECK_THAT(text, has_text("showing 3 of 3 tasks that match"));
     CHECK_THAT(text, has_text("in all, no waits for work"));

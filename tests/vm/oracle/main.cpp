@@ -22,7 +22,7 @@ truth: every line of test programs agrees with /proc/lattop, at least N of them
 watch: every task agrees with the kernel's counters after COMMAND ran for S seconds,
        and the invariants held at every snapshot meanwhile; with --totals 1 the sum over all
 check: the invariants hold now
-times must agree to 0.1% or 20 us a sleep; with --noise 1, for guests without -icount, where the
+times must agree to 0.1% or 20 us a sleep; with --noise N, for guests without -icount, where the
 host may stop a CPU of the guest at any instruction, to N times 150 ms and 2% or 200 us a sleep
 )";
 
