@@ -4,9 +4,9 @@
 PREFIX  ?= /usr/local
 DESTDIR ?=
 KERNEL  ?= 6.1
-# What make test-all runs, and how many guests at a time
+# What make test-all runs, and how many guests at a time: most have two CPUs
 KERNELS ?= $(shell awk '!/^\#/ && NF { print $$1 }' tests/vm/kernels)
-JOBS    ?= 2
+JOBS    ?= $(shell n=$$(nproc); echo $$((n < 4 ? 2 : n / 2)))
 # --again: what failed is run once more, alone
 SUITEFLAGS ?=
 # What make test-all adds to make test: cases whose header says only=slow

@@ -57,6 +57,16 @@ void show_progress(const recording::Writer& writer) {
                stderr);
 }
 
+/// Without a module there is no more to come: a recording ends there, whole.
+Snapshot take_or_end(const Query& query, World world, recording::Writer& writer) {
+    try {
+        return world.source.take(query, Moment::Next);
+    } catch (const NoModuleError&) {
+        if (writer.snapshots() != 0) writer.end(world.clock.realtime_ns());
+        throw;
+    }
+}
+
 }  // namespace
 
 recording::Info recording_info(const std::vector<std::string>& command) {
@@ -75,7 +85,7 @@ void record(const RecordPlan& plan, World world, recording::Writer& writer, cons
     const Clock::Time end = plan.duration ? begin + *plan.duration : Clock::Time::max();
     Clock::Time next = begin;
     for (bool last = false;;) {
-        const Snapshot snapshot = world.source.take(query, Moment::Next);
+        const Snapshot snapshot = take_or_end(query, world, writer);
         const std::uint64_t now = world.source.realtime_ns().value_or(world.clock.realtime_ns());
         world.stacks.want(snapshot);
         world.stacks.collect();
@@ -111,11 +121,21 @@ int record_command(Arguments& arguments) {
         if (child && written.snapshots() == 1) child->release();
         show_progress(written);
     };
-    record(command->plan, live.world(), writer, wait, progress);
+    ExitCode status = ExitCode::Ok;
+    try {
+        record(command->plan, live.world(), writer, wait, progress);
+    } catch (const Error& error) {
+        if (writer.snapshots() == 0) throw;
+        status = error.code();
+        const bool goes_on = child && !child->status();
+        complain(fmt::format("{}: no more is recorded{}", error.what(),
+                             goes_on ? ", the command goes on" : ""));
+        if (goes_on) wait(Clock::Time::max());
+    }
     if (::isatty(STDERR_FILENO) != 0) std::fputs("\n", stderr);
     complain(fmt::format("{} snapshots, {}, in {}", writer.snapshots(),
                          format_bytes(writer.bytes()), file.path()));
-    return 0;
+    return static_cast<int>(status);
 }
 
 }  // namespace lattop

@@ -27,7 +27,8 @@ using WaitForEnd = std::function<bool(Clock::Time)>;
 /// may begin.
 using Progress = std::function<void(const recording::Writer&)>;
 
-/// Records, the last snapshot at the very end. Throws Error.
+/// Records, the last snapshot at the very end. Throws Error; NoModuleError where the module is
+/// unloaded meanwhile: what was written until then is a whole recording.
 void record(const RecordPlan& plan, World world, recording::Writer& writer, const WaitForEnd& wait,
             const Progress& progress);
 

@@ -62,6 +62,22 @@ TEST_CASE("a duration ends it, also between two snapshots") {
     CHECK(run.clock.slept == std::vector{1000ms, 1000ms, 500ms});
 }
 
+TEST_CASE("a module unloaded meanwhile ends it: what was recorded is whole") {
+    FakeWorld fake;
+    FakeSource source([](std::uint64_t n) {
+        if (n == 2) throw NoModuleError("lattop's kernel module was unloaded", "load it");
+        return sample_machine(10 + n * 2).snapshot();
+    });
+    std::vector<std::byte> bytes;
+    recording::Writer writer(
+        [&](auto more) { bytes.insert(bytes.end(), more.begin(), more.end()); }, {}, 0);
+    const auto wait = [](Clock::Time) { return false; };
+    CHECK_THROWS_AS(record({}, fake.with(source), writer, wait, [](const auto&) {}), NoModuleError);
+    const Reader reader(read_from(bytes), "r");
+    CHECK(reader.size() == 2);
+    CHECK(reader.damage().empty());
+}
+
 TEST_CASE("the tasks asked for are recorded, with all their traces") {
     RecordRun run;
     RecordPlan plan;
