@@ -73,9 +73,13 @@ one = socket.socket(socket.AF_UNIX)
 while one.connect_ex(path) != 0:
     time.sleep(0.1)
 blocks(f"fd {one.fileno()}: unix socket {path}, peer set up by {listener} python3", lambda: one.recv(1))
-datagrams = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
-datagrams.bind(("::1", 0))
-blocks(f"fd {datagrams.fileno()}: UDP [::1]:{datagrams.getsockname()[1]}", lambda: datagrams.recv(1))
+# The debug kernel has no IPv6
+if os.path.exists("/proc/net/if_inet6"):
+    datagrams, address, shown = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM), "::1", "[::1]"
+else:
+    datagrams, address, shown = socket.socket(socket.AF_INET, socket.SOCK_DGRAM), "127.0.0.1", "127.0.0.1"
+datagrams.bind((address, 0))
+blocks(f"fd {datagrams.fileno()}: UDP {shown}:{datagrams.getsockname()[1]}", lambda: datagrams.recv(1))
 
 epoll = select.epoll()
 epoll.register(pipe, select.EPOLLPRI)
