@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "lattop/model/frames.h"
 #include "lattop/model/live_stack.h"
 #include "lattop/model/proc_text.h"
+#include "lattop/output.h"
 #include "lattop/source/error.h"
 #include "lattop/source/sleep_registers.h"
 #include "unwind/symbolizer.h"
@@ -61,7 +61,7 @@ public:
         const Naming naming = symbolizer_.name(task, addresses, round_);
         for (std::size_t i = 0; i < naming.stack.frames.size(); ++i)
             print_frame(i, *naming.stack.frames[i], addresses[i]);
-        std::fputs((describe_end(stack) + "\n").c_str(), stdout);
+        write_output(describe_end(stack) + "\n");
     }
 
     void set_start(std::uint64_t start_ns) { start_ns_ = start_ns; }
@@ -74,7 +74,7 @@ private:
     }
 
     static void print(const std::string& line) {
-        std::fputs((printable(line, Charset::Utf8) + "\n").c_str(), stdout);
+        write_output(printable(line, locale_charset()) + "\n");
     }
 
     std::uint32_t pid_;

@@ -273,7 +273,8 @@ std::string refresh_json(const TableContext& context, const RowOptions& options,
     if (!wanted.all())
         document["selection"] = {{"filter", wanted.filter}, {"no_idle", wanted.hide_idle}};
     document["tasks"] = std::move(tasks);
-    return document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    // Escaped beyond ASCII: names may hold what terminals obey
+    return document.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace lattop

@@ -99,6 +99,40 @@ void Model::compare_entries(const Task& task, const TaskFigures* before) {
     }
 }
 
+/// The module walks a sleeper again when it has learned its code: then the ongoing sleep stands in
+/// another entry from its beginning on, and the one that it stood in has gone, or has less. What
+/// lay before the interval did not happen in it.
+void Model::follow_moved_sleep(const Task& task, const TaskFigures& before,
+                               const TaskDelta& of_task) {
+    const auto entries = snapshot_.entries_of(task);
+    const bool all = before.all_entries && task.n_entries == task.traces_total;
+    std::uint64_t moved_ns = 0;
+    std::uint64_t moved_sleeps = 0;
+    for (const EntryFigures& was : before.entries) {
+        const auto now = std::ranges::find(
+            entries, was.id, [&](const Entry& entry) { return id_of(snapshot_, entry); });
+        if (now == entries.end() && !all) continue;
+        const EntryDelta left = now == entries.end() ? EntryDelta{} : figures_of(*now);
+        if (left.blocked_ns >= was.figures.blocked_ns) continue;
+        moved_ns += was.figures.blocked_ns - left.blocked_ns;
+        moved_sleeps += was.figures.sleeps - std::min(was.figures.sleeps, left.sleeps);
+        if (now != entries.end())
+            entry_deltas_[static_cast<std::size_t>(&*now - snapshot_.entries.data())] =
+                EntryDelta{};
+    }
+    EntryDelta* taker = nullptr;
+    for (std::size_t i = task.first_entry; i < task.first_entry + entries.size(); ++i) {
+        auto& delta = entry_deltas_[i];
+        if (!delta) continue;
+        if (taker == nullptr || delta->blocked_ns > taker->blocked_ns) taker = &*delta;
+    }
+    if (taker == nullptr) return;
+    taker->blocked_ns -= std::min(taker->blocked_ns, moved_ns);
+    taker->sleeps -= std::min(taker->sleeps, moved_sleeps);
+    taker->blocked_ns = std::min(taker->blocked_ns, of_task.blocked_ns);
+    taker->sleeps = std::min(taker->sleeps, of_task.sleeps);
+}
+
 void Model::compare_tasks() {
     task_deltas_.assign(snapshot_.tasks.size(), std::nullopt);
     entry_deltas_.assign(snapshot_.entries.size(), std::nullopt);
@@ -109,6 +143,7 @@ void Model::compare_tasks() {
         if (found != before_.end()) {
             task_deltas_[i] = difference(figures_of(task), found->second.figures);
             compare_entries(task, &found->second);
+            follow_moved_sleep(task, found->second, *task_deltas_[i]);
         } else if (before_whole_) {
             task_deltas_[i] = figures_of(task);
             compare_entries(task, nullptr);

@@ -104,6 +104,7 @@ private:
     void remember();
     void compare_tasks();
     void compare_entries(const Task& task, const TaskFigures* before);
+    void follow_moved_sleep(const Task& task, const TaskFigures& before, const TaskDelta& of_task);
 
     Snapshot snapshot_;
     Query query_;

@@ -49,8 +49,8 @@ std::string json(Profile& profile) {
     Model model;
     model.update(std::move(profile.snapshot), {});
     return refresh_json(
-        {model, profile.names(), profile.users(), profile.reasons(), profile.cgroups()}, {}, 0,
-        profile.realtime_ns, {});
+        {model, profile.names(), profile.users(), profile.reasons(), profile.cgroups()},
+        {.waits = profile.waits}, 0, profile.realtime_ns, {});
 }
 
 /// A timeline, made of every snapshot and not of their sum.

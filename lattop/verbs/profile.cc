@@ -51,8 +51,14 @@ Profile Profile::live(const Selection& selection,
     profile.live_ = std::make_unique<LiveWorld>(duration.has_value());
     const World world = profile.world();
     Period period(duration ? Period::Begin::AtFirst : Period::Begin::AtNothing);
-    period.add(world.source.take(selection.query(), Moment::Next));
+    const Snapshot first = world.source.take(selection.query(), Moment::Next);
+    period.add(first);
     if (duration) {
+        // Names of what ends meanwhile
+        for (int round = 0; round < kNameRounds; ++round) {
+            world.stacks.want(first);
+            if (!world.stacks.collect()) break;
+        }
         world.clock.sleep_until(world.clock.now() + *duration);
         period.add(world.source.take(selection.query(), Moment::Next));
     }

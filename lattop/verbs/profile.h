@@ -36,6 +36,7 @@ public:
     Snapshot snapshot;
     std::string title;              ///< of what machine, when, how long
     std::uint64_t realtime_ns = 0;  ///< at its end
+    WantedWaits waits;              ///< all that the snapshot has are wanted by these
 
 private:
     Profile() = default;
@@ -43,6 +44,7 @@ private:
     void keep(const WantedWaits& wanted) {
         keep_wanted(snapshot, wanted, names(), users(), reasons(), cgroups());
         title += wanted_text(wanted);
+        waits = wanted;
     }
 
     [[nodiscard]] World world() const {

@@ -58,8 +58,8 @@ int report_command(Arguments& arguments) {
         Model model;
         model.update(std::move(profile.snapshot), selection.query());
         write_output(refresh_json(
-            {model, profile.names(), profile.users(), profile.reasons(), profile.cgroups()}, {},
-            tasks.empty() ? 0 : options.tasks, profile.realtime_ns, {}));
+            {model, profile.names(), profile.users(), profile.reasons(), profile.cgroups()},
+            {.waits = profile.waits}, tasks.empty() ? 0 : options.tasks, profile.realtime_ns, {}));
         return 0;
     }
     write_output(printable(profile.title, locale_charset()) + "\n" +

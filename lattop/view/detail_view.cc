@@ -280,8 +280,13 @@ const Task* DetailView::live_wanted() const {
 void DetailView::take(std::vector<StackSum> stacks) {
     stacks_ = std::move(stacks);
     open_index_ = 0;
+    // A stack of many tasks has the program of whichever of them leads now
+    const auto same = [&](EntryId id) {
+        if (view_ != View::Tasks) id.exec_id = open_->exec_id;
+        return id == *open_;
+    };
     for (std::size_t i = 0; i < stacks_.size(); ++i)
-        if (open_ && id_of(*snapshot_, stacks_[i].sum) == *open_) open_index_ = i;
+        if (open_ && same(id_of(*snapshot_, stacks_[i].sum))) open_index_ = i;
 }
 
 void DetailView::show_task(Snapshot snapshot, const TaskId& task) {

@@ -154,16 +154,20 @@ void Screen::edit(Mode mode, std::string label, std::string text) {
     prompt_ = Prompt(std::move(label), std::move(text));
 }
 
-void Screen::search(bool behind) {
+/// The pane follows the selection, unless keys go to the pane.
+Wish Screen::selection_moved() {
+    if (detail_row_ && !detail_focused_) return open_detail();
+    return {};
+}
+
+Wish Screen::search(bool behind) {
     if (!table().search(context(), search_, behind)) say("nothing holds \"" + search_ + "\"");
+    return selection_moved();
 }
 
 Wish Screen::handle_prompt(Key key) {
     const bool again = mode_ == Mode::Search && key.code == KeyCode::F3;
-    if (again) {
-        search(true);
-        return {};
-    }
+    if (again) return search(true);
     const Prompt::Result result = prompt_.handle(key);
     const Mode mode = mode_;
     if (result != Prompt::Result::Editing) mode_ = Mode::Table;
@@ -172,7 +176,7 @@ Wish Screen::handle_prompt(Key key) {
     switch (mode) {
         case Mode::Search:
             search_ = cancelled ? "" : prompt_.text();
-            if (result == Prompt::Result::Editing) search(false);
+            if (result == Prompt::Result::Editing) return search(false);
             break;
         case Mode::Filter:
             options_.waits.filter = cancelled ? filter_before_ : prompt_.text();
@@ -277,13 +281,10 @@ void Screen::toggle_tagged() {
 Wish Screen::handle_row(Command command) {
     switch (command) {
         case Command::ToggleTree: return toggle_tree();
-        case Command::Fold: fold(true); break;
-        case Command::Unfold: fold(false); break;
+        case Command::Fold: fold(true); return selection_moved();
+        case Command::Unfold: fold(false); return selection_moved();
         case Command::Tag:
-        case Command::TagProcess:
-            tag(command == Command::TagProcess);
-            if (detail_row_ && !detail_focused_) return open_detail();
-            break;
+        case Command::TagProcess: tag(command == Command::TagProcess); return selection_moved();
         case Command::ToggleTagged: toggle_tagged(); break;
         case Command::CopyStack: return copy_stack();
         case Command::UntagAll:
@@ -356,7 +357,7 @@ Wish Screen::handle_command(const Binding& binding) {
             wish.refresh = !paused_;
             break;
         case Command::Search: edit(Mode::Search, "Search:", ""); break;
-        case Command::SearchNext: search(true); break;
+        case Command::SearchNext: return search(true);
         case Command::Filter:
             filter_before_ = options_.waits.filter;
             edit(Mode::Filter, "Filter:", options_.waits.filter);
@@ -447,11 +448,8 @@ Wish Screen::handle(Key key) {
     }
     const auto binding = binding_of(key);
     if (!binding) return {};
-    if (detail_focused_ ? detail_.move(binding->command) : table().move(binding->command)) {
-        // The pane follows the selection.
-        if (detail_row_ && !detail_focused_) return open_detail();
-        return {};
-    }
+    if (detail_focused_ ? detail_.move(binding->command) : table().move(binding->command))
+        return selection_moved();
     return handle_command(*binding);
 }
 

@@ -119,7 +119,8 @@ private:
     void close_something();
     void sort_by(Column column);
     void edit(Mode mode, std::string label, std::string text);
-    void search(bool behind);
+    Wish selection_moved();
+    Wish search(bool behind);
     void draw_body(Canvas& canvas, int y);
     void draw_bottom(Canvas& canvas);
 

@@ -109,11 +109,13 @@ TEST_CASE("records that stand for exited tasks have no delta") {
 TEST_CASE("entries are compared by trace and program, whatever their place") {
     Model model;
     model.update(at(12, {{.pid = 5,
+                          .blocked_ns = 93,
                           .entries = {{.trace = 0, .blocked_ns = 50, .hist = {{3, 1}}},
                                       {.trace = 1, .blocked_ns = 40},
                                       {.blocked_ns = 3}}}}),
                  {});
     model.update(at(13, {{.pid = 5,
+                          .blocked_ns = 157,
                           .exec_id = 2,
                           .entries = {{.trace = 1, .blocked_ns = 90},
                                       {.trace = 0, .blocked_ns = 55, .hist = {{3, 4}}},
@@ -133,6 +135,45 @@ TEST_CASE("an entry has no delta when only the worst trace was known before") {
     model.update(at(12, {{.pid = 5, .traces_total = 9, .entries = {{.trace = 0}}}}), {});
     model.update(at(13, {{.pid = 5, .traces_total = 9, .entries = {{.trace = 1}}}}), {});
     CHECK(!model.delta(model.snapshot().entries[0]));
+}
+
+TEST_CASE("a sleep that moves to another trace while it goes on grew by the interval alone") {
+    // In the first trace, with or without sleeps that have ended there; then in the second one
+    const std::uint64_t ended = GENERATE(0ULL, 40ULL);
+    const bool all = GENERATE(true, false);
+    const auto moved = [&](bool yes, std::uint64_t ongoing) {
+        const std::uint64_t n_ended = ended == 0 ? 0 : 1;
+        std::vector<EntrySpec> entries;
+        if (yes)
+            entries.push_back(
+                {.trace = 1, .blocked_ns = ongoing, .sleeps = 1, .ongoing_ns = ongoing});
+        if (!yes || (ended != 0 && all))
+            entries.push_back({.trace = 0,
+                               .blocked_ns = ended + (yes ? 0 : ongoing),
+                               .sleeps = n_ended + (yes ? 0 : 1),
+                               .ongoing_ns = yes ? 0 : ongoing});
+        TaskSpec task{.pid = 5,
+                      .blocked_ns = ended + ongoing,
+                      .sleeps = n_ended + 1,
+                      .ongoing_ns = ongoing,
+                      .entries = entries};
+        Snapshot snapshot = at(yes ? 13 : 12, {task});
+        if (yes && ended != 0) snapshot.tasks[0].traces_total = 2;
+        return snapshot;
+    };
+    Model model;
+    model.update(moved(false, 1000), {});
+    model.update(moved(true, 1100), {});
+    const Snapshot& now = model.snapshot();
+    std::uint64_t blocked = 0;
+    std::uint64_t sleeps = 0;
+    for (const Entry& entry : now.entries_of(now.tasks[0])) {
+        REQUIRE(model.delta(entry));
+        blocked += model.delta(entry)->blocked_ns;
+        sleeps += model.delta(entry)->sleeps;
+    }
+    CHECK(blocked == 100);
+    CHECK(sleeps == 0);
 }
 
 TEST_CASE("snapshots at the same moment give rates of zero, not infinities") {

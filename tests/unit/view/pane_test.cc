@@ -33,6 +33,16 @@ TEST_CASE(
     CHECK(!driver.screen().detail_query());
 }
 
+TEST_CASE("the pane follows a search as it follows the arrows") {
+    Driver driver({100, 30});
+    driver.press(key(KeyCode::Enter));
+    driver.press(key(U'/'));
+    driver.type("db-worker/2");
+    CHECK_THAT(driver.text(), has_text("1202 db-worker/2 (process 1200), postgres"));
+    driver.press(key(KeyCode::Enter));
+    CHECK_THAT(driver.text(), has_text("1202 db-worker/2 (process 1200), postgres"));
+}
+
 TEST_CASE("the open stack is copied as a folded line, safe to split") {
     Driver driver;
     CHECK(driver.press(key(U'y')).copy.empty());
