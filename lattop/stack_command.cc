@@ -61,22 +61,23 @@ public:
         const Naming naming = symbolizer_.name(task, addresses, round_);
         for (std::size_t i = 0; i < naming.stack.frames.size(); ++i)
             print_frame(i, *naming.stack.frames[i], addresses[i]);
-        write_output(describe_end(stack) + "\n");
+        write_output(text_ + describe_end(stack) + "\n");
+        text_.clear();
     }
 
     void set_start(std::uint64_t start_ns) { start_ns_ = start_ns; }
 
 private:
-    static void print_frame(std::size_t index, const UserFrame& frame, std::uint64_t pc) {
+    void print_frame(std::size_t index, const UserFrame& frame, std::uint64_t pc) {
         for (const InlinedFrame& inlined : frame.inlined)
             print(describe_frame(index, frame_text(inlined, frame), pc));
         print(describe_frame(index, frame_text(frame), pc));
     }
 
-    static void print(const std::string& line) {
-        write_output(printable(line, locale_charset()) + "\n");
-    }
+    void print(const std::string& line) { text_ += printable(line, charset_) + "\n"; }
 
+    const Charset charset_ = locale_charset();
+    std::string text_;  ///< of one thread
     std::uint32_t pid_;
     std::uint64_t start_ns_ = 0;
     std::uint64_t round_ = 0;

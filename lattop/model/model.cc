@@ -4,6 +4,7 @@
 #include "lattop/model/model.h"
 
 #include <algorithm>
+#include <span>
 
 #include "unwind/hash.h"
 
@@ -84,53 +85,41 @@ void Model::remember() {
     before_whole_ = snapshot_.tasks.size() >= snapshot_.header.tasks_matched;
 }
 
-void Model::compare_entries(const Task& task, const TaskFigures* before) {
-    const TaskFigures nothing{{}, {}, true};
-    if (before == nullptr) before = &nothing;
+void Model::compare_entries(const Task& task, TaskFigures& before) {
+    Moved moved;
     std::size_t index = task.first_entry;
     for (const Entry& entry : snapshot_.entries_of(task)) {
+        auto& delta = entry_deltas_[index++];
+        const EntryDelta now = figures_of(entry);
         const auto found =
-            std::ranges::find(before->entries, id_of(snapshot_, entry), &EntryFigures::id);
-        if (found != before->entries.end())
-            entry_deltas_[index] = difference(figures_of(entry), found->figures);
-        else if (before->all_entries)
-            entry_deltas_[index] = figures_of(entry);
-        ++index;
+            std::ranges::find(before.entries, id_of(snapshot_, entry), &EntryFigures::id);
+        if (found == before.entries.end()) {
+            if (before.all_entries) delta = now;
+            continue;
+        }
+        delta = difference(now, found->figures);
+        found->still_there = true;
+        if (now.blocked_ns >= found->figures.blocked_ns) continue;
+        moved.add(found->figures, now);
+        delta->blocked_ns = delta->sleeps = 0;
     }
+    if (before.all_entries && task.n_entries == task.traces_total)
+        for (const EntryFigures& was : before.entries)
+            if (!was.still_there) moved.add(was.figures, {});
+    take_moved(task, moved);
 }
 
-/// The module walks a sleeper again when it has learned its code: then the ongoing sleep stands in
-/// another entry from its beginning on, and the one that it stood in has gone, or has less. What
-/// lay before the interval did not happen in it.
-void Model::follow_moved_sleep(const Task& task, const TaskFigures& before,
-                               const TaskDelta& of_task) {
-    const auto entries = snapshot_.entries_of(task);
-    const bool all = before.all_entries && task.n_entries == task.traces_total;
-    std::uint64_t moved_ns = 0;
-    std::uint64_t moved_sleeps = 0;
-    for (const EntryFigures& was : before.entries) {
-        const auto now = std::ranges::find(
-            entries, was.id, [&](const Entry& entry) { return id_of(snapshot_, entry); });
-        if (now == entries.end() && !all) continue;
-        const EntryDelta left = now == entries.end() ? EntryDelta{} : figures_of(*now);
-        if (left.blocked_ns >= was.figures.blocked_ns) continue;
-        moved_ns += was.figures.blocked_ns - left.blocked_ns;
-        moved_sleeps += was.figures.sleeps - std::min(was.figures.sleeps, left.sleeps);
-        if (now != entries.end())
-            entry_deltas_[static_cast<std::size_t>(&*now - snapshot_.entries.data())] =
-                EntryDelta{};
-    }
-    EntryDelta* taker = nullptr;
-    for (std::size_t i = task.first_entry; i < task.first_entry + entries.size(); ++i) {
-        auto& delta = entry_deltas_[i];
-        if (!delta) continue;
-        if (taker == nullptr || delta->blocked_ns > taker->blocked_ns) taker = &*delta;
-    }
-    if (taker == nullptr) return;
-    taker->blocked_ns -= std::min(taker->blocked_ns, moved_ns);
-    taker->sleeps -= std::min(taker->sleeps, moved_sleeps);
-    taker->blocked_ns = std::min(taker->blocked_ns, of_task.blocked_ns);
-    taker->sleeps = std::min(taker->sleeps, of_task.sleeps);
+/// Its new entry is the one that grew most; no more than the task did.
+void Model::take_moved(const Task& task, const Moved& moved) {
+    const auto deltas = std::span(entry_deltas_).subspan(task.first_entry, task.n_entries);
+    const auto taker = std::ranges::max_element(
+        deltas, {}, [](const auto& delta) { return delta ? delta->blocked_ns : 0; });
+    if (taker == deltas.end() || !*taker) return;
+    const auto& of_task = delta(task);
+    EntryDelta& its = **taker;
+    its.blocked_ns =
+        std::min(its.blocked_ns - std::min(its.blocked_ns, moved.blocked_ns), of_task->blocked_ns);
+    its.sleeps = std::min(its.sleeps - std::min(its.sleeps, moved.sleeps), of_task->sleeps);
 }
 
 void Model::compare_tasks() {
@@ -142,11 +131,11 @@ void Model::compare_tasks() {
         const auto found = before_.find(id_of(task));
         if (found != before_.end()) {
             task_deltas_[i] = difference(figures_of(task), found->second.figures);
-            compare_entries(task, &found->second);
-            follow_moved_sleep(task, found->second, *task_deltas_[i]);
+            compare_entries(task, found->second);
         } else if (before_whole_) {
             task_deltas_[i] = figures_of(task);
-            compare_entries(task, nullptr);
+            TaskFigures nothing{.all_entries = true};
+            compare_entries(task, nothing);
         }
     }
 }

@@ -10,6 +10,7 @@
 // last reset) of the module, when every figure was 0.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -95,16 +96,29 @@ private:
     struct EntryFigures {
         EntryId id;
         EntryDelta figures;
+        bool still_there = false;  ///< in the latest snapshot
     };
     struct TaskFigures {
-        TaskDelta figures;
-        std::vector<EntryFigures> entries;
+        TaskDelta figures{};
+        std::vector<EntryFigures> entries{};
         bool all_entries = false;
+    };
+    /// What entries have less of than before. The module walks a sleeper again when it has
+    /// learned its code: then the ongoing sleep stands in another entry from its beginning on,
+    /// and the one that it stood in has gone, or has less.
+    struct Moved {
+        std::uint64_t blocked_ns = 0;
+        std::uint64_t sleeps = 0;
+
+        void add(const EntryDelta& was, const EntryDelta& now) {
+            blocked_ns += was.blocked_ns - now.blocked_ns;
+            sleeps += was.sleeps - std::min(was.sleeps, now.sleeps);
+        }
     };
     void remember();
     void compare_tasks();
-    void compare_entries(const Task& task, const TaskFigures* before);
-    void follow_moved_sleep(const Task& task, const TaskFigures& before, const TaskDelta& of_task);
+    void compare_entries(const Task& task, TaskFigures& before);
+    void take_moved(const Task& task, const Moved& moved);
 
     Snapshot snapshot_;
     Query query_;

@@ -47,10 +47,10 @@ void keep_wanted(Snapshot& snapshot, const WantedWaits& wanted, const UserStacks
             if (is_wanted(wanted, known, task, &entry, reasons.of(snapshot, task, entry, names)))
                 entries.push_back(entry);
         const bool bare = task.n_entries == 0;
-        if (bare &&
-            !is_wanted(wanted, known, task, nullptr, reasons.of_worst(snapshot, task, names)))
-            continue;
-        if (!bare && entries.size() == first) continue;
+        const bool stays =
+            bare ? is_wanted(wanted, known, task, nullptr, reasons.of_worst(snapshot, task, names))
+                 : entries.size() != first;
+        if (!stays) continue;
         tasks.push_back(task);
         if (bare)
             tasks.back().first_entry = 0;

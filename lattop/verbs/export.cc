@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 
-#include "lattop/export/json.h"
 #include "lattop/export/perfetto.h"
 #include "lattop/export/stacks.h"
 #include "lattop/output.h"
@@ -46,11 +45,7 @@ std::string csv(Profile& profile) {
 }
 
 std::string json(Profile& profile) {
-    Model model;
-    model.update(std::move(profile.snapshot), {});
-    return refresh_json(
-        {model, profile.names(), profile.users(), profile.reasons(), profile.cgroups()},
-        {.waits = profile.waits}, 0, profile.realtime_ns, {});
+    return profile_json(profile, 0);
 }
 
 /// A timeline, made of every snapshot and not of their sum.

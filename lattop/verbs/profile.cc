@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "lattop/export/json.h"
 #include "lattop/model/format.h"
 #include "lattop/model/period.h"
 #include "lattop/output.h"
@@ -18,6 +19,13 @@ constexpr int kNameRounds = 16;
 
 std::string length(const Snapshot& snapshot) {
     return format_duration(snapshot.header.time_ns - snapshot.header.since_ns);
+}
+
+void find_names(const Snapshot& snapshot, const World& world) {
+    for (int round = 0; round < kNameRounds; ++round) {
+        world.stacks.want(snapshot);
+        if (!world.stacks.collect()) break;
+    }
 }
 
 }  // namespace
@@ -54,24 +62,26 @@ Profile Profile::live(const Selection& selection,
     const Snapshot first = world.source.take(selection.query(), Moment::Next);
     period.add(first);
     if (duration) {
-        // Names of what ends meanwhile
-        for (int round = 0; round < kNameRounds; ++round) {
-            world.stacks.want(first);
-            if (!world.stacks.collect()) break;
-        }
-        world.clock.sleep_until(world.clock.now() + *duration);
+        const Clock::Time until = world.clock.now() + *duration;
+        find_names(first, world);  // of what ends meanwhile
+        world.clock.sleep_until(until);
         period.add(world.source.take(selection.query(), Moment::Next));
     }
     profile.snapshot = period.snapshot();
-    for (int round = 0; round < kNameRounds; ++round) {
-        world.stacks.want(profile.snapshot);
-        if (!world.stacks.collect()) break;
-    }
+    find_names(profile.snapshot, world);
     profile.realtime_ns = world.clock.realtime_ns();
     profile.title =
         fmt::format("{}{}", length(profile.snapshot), duration ? "" : " since load or reset");
     profile.keep(selection.waits);
     return profile;
+}
+
+std::string profile_json(Profile& profile, std::uint32_t limit) {
+    Model model;
+    model.update(std::move(profile.snapshot), {});
+    return refresh_json(
+        {model, profile.names(), profile.users(), profile.reasons(), profile.cgroups()},
+        {.waits = profile.waits}, limit, profile.realtime_ns, {});
 }
 
 void ProfileInput::declare(Arguments& arguments) {

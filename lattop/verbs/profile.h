@@ -56,6 +56,9 @@ private:
     std::unique_ptr<LiveWorld> live_;
 };
 
+/// One document, as `lattop --json` prints; `limit` tasks at most, 0 for all. Takes the snapshot.
+std::string profile_json(Profile& profile, std::uint32_t limit);
+
 /// A verb's arguments that say which: FILE, which may be the word live, and
 /// --duration.
 class ProfileInput {

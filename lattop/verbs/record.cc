@@ -121,21 +121,24 @@ int record_command(Arguments& arguments) {
         if (child && written.snapshots() == 1) child->release();
         show_progress(written);
     };
-    ExitCode status = ExitCode::Ok;
+    const auto say_what_there_is = [&] {
+        if (::isatty(STDERR_FILENO) != 0) std::fputs("\n", stderr);
+        complain(fmt::format("{} snapshots, {}, in {}", writer.snapshots(),
+                             format_bytes(writer.bytes()), file.path()));
+    };
     try {
         record(command->plan, live.world(), writer, wait, progress);
     } catch (const Error& error) {
         if (writer.snapshots() == 0) throw;
-        status = error.code();
-        const bool goes_on = child && !child->status();
-        complain(fmt::format("{}: no more is recorded{}", error.what(),
-                             goes_on ? ", the command goes on" : ""));
-        if (goes_on) wait(Clock::Time::max());
+        say_what_there_is();
+        if (child && !child->status()) {
+            complain(fmt::format("{}: no more is recorded, the command goes on", error.what()));
+            wait(Clock::Time::max());
+        }
+        throw;
     }
-    if (::isatty(STDERR_FILENO) != 0) std::fputs("\n", stderr);
-    complain(fmt::format("{} snapshots, {}, in {}", writer.snapshots(),
-                         format_bytes(writer.bytes()), file.path()));
-    return static_cast<int>(status);
+    say_what_there_is();
+    return 0;
 }
 
 }  // namespace lattop

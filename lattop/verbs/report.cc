@@ -3,7 +3,6 @@
 // See report.h.
 #include "lattop/verbs/report.h"
 
-#include "lattop/export/json.h"
 #include "lattop/export/stack_text.h"
 #include "lattop/export/text.h"
 #include "lattop/options.h"
@@ -55,11 +54,7 @@ int report_command(Arguments& arguments) {
     if (!stacks.empty()) options.stacks = parse_limit(stacks, "--stacks");
     Profile profile = Profile::recorded(file, selection);
     if (json) {
-        Model model;
-        model.update(std::move(profile.snapshot), selection.query());
-        write_output(refresh_json(
-            {model, profile.names(), profile.users(), profile.reasons(), profile.cgroups()},
-            {.waits = profile.waits}, tasks.empty() ? 0 : options.tasks, profile.realtime_ns, {}));
+        write_output(profile_json(profile, tasks.empty() ? 0 : options.tasks));
         return 0;
     }
     write_output(printable(profile.title, locale_charset()) + "\n" +

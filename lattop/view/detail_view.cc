@@ -277,16 +277,18 @@ const Task* DetailView::live_wanted() const {
     return wanted ? task_ : nullptr;
 }
 
+/// A stack of many tasks has the program of whichever of them leads now: no part of what it is.
+EntryId DetailView::id_of_stack(std::size_t index) const {
+    EntryId id = id_of(*snapshot_, stacks_[index].sum);
+    if (view_ != View::Tasks) id.exec_id = 0;
+    return id;
+}
+
 void DetailView::take(std::vector<StackSum> stacks) {
     stacks_ = std::move(stacks);
     open_index_ = 0;
-    // A stack of many tasks has the program of whichever of them leads now
-    const auto same = [&](EntryId id) {
-        if (view_ != View::Tasks) id.exec_id = open_->exec_id;
-        return id == *open_;
-    };
     for (std::size_t i = 0; i < stacks_.size(); ++i)
-        if (open_ && same(id_of(*snapshot_, stacks_[i].sum))) open_index_ = i;
+        if (open_ && id_of_stack(i) == *open_) open_index_ = i;
 }
 
 void DetailView::show_task(Snapshot snapshot, const TaskId& task) {
@@ -343,7 +345,7 @@ void DetailView::clear() {
 void DetailView::open(std::size_t index) {
     if (stacks_.empty()) return;
     open_index_ = std::min(index, stacks_.size() - 1);
-    open_ = id_of(*snapshot_, stacks_[open_index_].sum);
+    open_ = id_of_stack(open_index_);
     follow_ = true;
 }
 

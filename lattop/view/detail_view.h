@@ -53,6 +53,7 @@ public:
 
 private:
     void take(std::vector<StackSum> stacks);
+    [[nodiscard]] EntryId id_of_stack(std::size_t index) const;
     void open(std::size_t index);
     [[nodiscard]] std::string title(const TableContext& context) const;
     [[nodiscard]] std::vector<Line> lines(const TableContext& context, Charset charset);

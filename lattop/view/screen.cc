@@ -95,9 +95,7 @@ void Screen::update_detail(Snapshot snapshot) {
 void Screen::names_changed() {
     // Only what rows are chosen or ordered by may move them.
     const bool by_name = options_.sort == Column::TopFrame || options_.sort == Column::Reason;
-    if (!options_.waits.filter.empty() || by_name || options_.view == View::Reasons ||
-        options_.waits.hide_idle)
-        rebuild();
+    if (!options_.waits.all() || by_name || options_.view == View::Reasons) rebuild();
 }
 
 Wish Screen::open_detail() {
