@@ -59,6 +59,7 @@ std::string describe_trouble(const ResolverStats& stats) {
         add(stats.causes.at(i),
             std::string("rows say cannot: ") + cannot_text(static_cast<CannotCause>(i)));
     add(stats.gone, "misses of processes that had ended or may not be read");
+    add(stats.left_alone, "misses of processes that kept who looked at them waiting");
     add(stats.stale, "lessons came too late: the program had changed or ended");
     add(stats.full, "lessons refused: max_rows reached");
     add(stats.refused,
@@ -93,13 +94,19 @@ std::unique_ptr<ResolverDoor> open_door(const DaemonOptions& options, EndSignals
     }
 }
 
-/// Says where the module went and that it came back; once each.
-class ModuleWatch {
+/// Says where the module went and that it came back, and who is looked at no more; once each.
+class WorkerWatch {
 public:
     void look(const ResolverWorker::State& state) {
         if (state.waiting && !waiting_)
             say("lattop daemon: the module was unloaded: waiting for it\n");
         if (state.loads != loads_) say("lattop daemon: the module is loaded again\n");
+        for (; keepers_ < state.keepers.size(); ++keepers_)
+            say(
+                fmt::format("lattop daemon: process {} keeps who looks at it waiting, as memory or "
+                            "files do whose file system does not answer: it is left alone. This "
+                            "daemon cannot end before that answers\n",
+                            state.keepers[keepers_]));
         waiting_ = state.waiting;
         loads_ = state.loads;
     }
@@ -107,6 +114,7 @@ public:
 private:
     bool waiting_ = false;
     unsigned loads_ = 1;
+    std::size_t keepers_ = 0;
 };
 
 }  // namespace
@@ -118,9 +126,9 @@ void run_daemon(const DaemonOptions& options) {
     say_lost(keep_least_privilege());
     auto door = open_door(options, signals);
     if (door == nullptr) return;
-    const ResolverWorker worker(std::move(door));
+    ResolverWorker worker(std::move(door));
     say("lattop daemon: learning user stacks; ends with SIGINT or SIGTERM\n");
-    ModuleWatch watch;
+    WorkerWatch watch;
     std::uint64_t said = 0;
     for (bool end = false; !end;) {
         end = asked_to_end(signals);

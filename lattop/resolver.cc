@@ -37,14 +37,15 @@ lt_uframe frame_of(const lt_miss& miss) {
 }  // namespace
 
 Resolver::Resolver(ResolverDoor& door, const ResolverLimits& limits, std::string proc,
-                   const ResolverStats& so_far)
+                   const ResolverStats& so_far, ResolverWatch* watch)
     : door_(door),
       limits_(limits),
       proc_(std::move(proc)),
       files_(limits.file_bytes),
       processes_(limits.processes),
       doubts_(kMaxDoubts),
-      stats_(so_far) {}
+      stats_(so_far),
+      watch_(watch) {}
 
 std::size_t Resolver::step() {
     const std::vector<lt_miss> misses = door_.take();
@@ -71,8 +72,14 @@ void Resolver::resolve(const std::vector<lt_miss>& misses) {
     for (const lt_miss& miss : misses)
         by_process[{miss.tgid, miss.exec_id}].push_back(miss);
     std::size_t budget = limits_.step_frames;
-    for (const auto& [id, its] : by_process)
+    for (const auto& [id, its] : by_process) {
+        if (watch_ != nullptr && !watch_->begin(id)) {
+            stats_.left_alone += its.size();
+            continue;
+        }
         resolve_process(id, its, budget);
+        if (watch_ != nullptr) watch_->end();
+    }
     stats_.files = files_.size();
     stats_.processes = processes_.size();
 }

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -23,6 +24,7 @@
 #include <vector>
 
 #include "lattop/resolver_door.h"
+#include "lattop/resolver_watch.h"
 #include "unwind/bounded_cache.h"
 #include "unwind/process_code.h"
 #include "unwind/row_walk.h"
@@ -33,12 +35,14 @@ struct ResolverLimits {
     std::size_t file_bytes = std::size_t{256} << 20;  ///< call-frame information of all files
     std::size_t processes = 192;                      ///< held open, two descriptors each
     std::size_t step_frames = 65536;                  ///< walked in one step
+    std::chrono::milliseconds patience{10'000};       ///< with one process, of ResolverWorker
 };
 
 /// What a resolver has done since it began. Sums.
 struct ResolverStats {
-    std::uint64_t misses = 0;  ///< taken from the module
-    std::uint64_t gone = 0;    ///< of them: the process had ended, or may not be read
+    std::uint64_t misses = 0;      ///< taken from the module
+    std::uint64_t gone = 0;        ///< of them: the process had ended, or may not be read
+    std::uint64_t left_alone = 0;  ///< of them: the process kept an earlier thread
     std::uint64_t walks = 0;
     std::uint64_t frames = 0;
     std::array<std::uint64_t, static_cast<std::size_t>(WalkEnd::Count)> ends{};  ///< of walks
@@ -56,9 +60,11 @@ struct ResolverStats {
 
 class Resolver {
 public:
-    /// `so_far`: what an earlier one did, to be added to.
+    /// `so_far`: what an earlier one did, to be added to. `watch`: is told which
+    /// process it is at; lives longer.
     explicit Resolver(ResolverDoor& door, const ResolverLimits& limits = {},
-                      std::string proc = "/proc", const ResolverStats& so_far = {});
+                      std::string proc = "/proc", const ResolverStats& so_far = {},
+                      ResolverWatch* watch = nullptr);
 
     /// Resolves the misses there are; how many. Throws what the door throws.
     std::size_t step();
@@ -72,13 +78,7 @@ public:
     [[nodiscard]] const ResolverStats& stats() const { return stats_; }
 
 private:
-    struct ProcessId {
-        std::uint32_t tgid = 0, exec_id = 0;
-        bool operator==(const ProcessId&) const = default;
-        bool operator<(const ProcessId& other) const {
-            return tgid != other.tgid ? tgid < other.tgid : exec_id < other.exec_id;
-        }
-    };
+    using ProcessId = ResolvedProcess;
     struct HashProcessId {
         std::size_t operator()(const ProcessId& id) const {
             return std::uint64_t{id.tgid} << 32 | id.exec_id;
@@ -104,6 +104,7 @@ private:
     BoundedCache<ProcessId, ProcessCode, HashProcessId> processes_;
     BoundedCache<std::uint64_t, unsigned> doubts_;  // by address and process
     ResolverStats stats_;
+    ResolverWatch* watch_;
 };
 
 }  // namespace lattop

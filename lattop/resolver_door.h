@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -39,6 +40,9 @@ public:
     virtual int teach(const lt_miss& miss, std::span<const lt_row> rows,
                       std::span<const lt_row_range> ranges) = 0;
 
+    /// Another door to the same module, for another thread. Throws as opening one does.
+    [[nodiscard]] virtual std::unique_ptr<ResolverDoor> another() const = 0;
+
     /// Readable when take() may have something, or the module was unloaded;
     /// take() clears it.
     [[nodiscard]] virtual int ready_fd() const = 0;
@@ -57,6 +61,9 @@ public:
     std::vector<lt_miss> sleepers() override;
     int teach(const lt_miss& miss, std::span<const lt_row> rows,
               std::span<const lt_row_range> ranges) override;
+    [[nodiscard]] std::unique_ptr<ResolverDoor> another() const override {
+        return std::make_unique<ProcResolverDoor>(path_);
+    }
     [[nodiscard]] int ready_fd() const override { return ready_.get(); }
 
 private:

@@ -3,6 +3,7 @@
 // See resolver_worker.h.
 #include "lattop/resolver_worker.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
@@ -41,6 +42,9 @@ constexpr std::chrono::seconds kAfterFull{2};
 /// How often it is looked whether the module is loaded again.
 constexpr int kModuleLookMs = 1000;
 
+/// Threads that are left behind at most.
+constexpr std::size_t kMaxKeepers = 16;
+
 /// For poll: rounded up, never negative.
 int milliseconds_until(SteadyClock::time_point time) {
     const auto rest = std::chrono::ceil<std::chrono::milliseconds>(time - SteadyClock::now());
@@ -54,26 +58,90 @@ void hurry() {
     ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNice);
 }
 
-ResolverWorker::ResolverWorker(std::unique_ptr<ResolverDoor> door, const ResolverLimits& limits)
-    : shared_(std::make_shared<Shared>()) {
-    shared_->door = std::move(door);
-    shared_->limits = limits;
-    shared_->stop_fd = UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    if (!shared_->stop_fd) throw std::system_error(errno, std::generic_category(), "eventfd");
-    thread_ = std::thread([shared = shared_] { work(shared); });
+ResolverWorker::ResolverWorker(std::unique_ptr<ResolverDoor> door, const ResolverLimits& limits) {
+    start(std::move(door), limits, {}, {});
+}
+
+void ResolverWorker::start(std::unique_ptr<ResolverDoor> door, const ResolverLimits& limits,
+                           std::set<ResolvedProcess> avoided, State so_far) {
+    auto shared = std::make_shared<Shared>();
+    shared->door = std::move(door);
+    shared->limits = limits;
+    shared->avoided = std::move(avoided);
+    shared->state = std::move(so_far);
+    shared->stop_fd = UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (!shared->stop_fd) throw std::system_error(errno, std::generic_category(), "eventfd");
+    thread_ = std::thread([shared] { work(shared); });
+    shared_ = std::move(shared);
 }
 
 ResolverWorker::~ResolverWorker() {
+    if (!thread_.joinable()) return;  // left behind, and there is no other
     ::eventfd_write(shared_->stop_fd.get(), 1);
     std::unique_lock lock(shared_->lock);
     join_or_leave(thread_, lock, shared_->changed, shared_->stopped);
 }
 
-ResolverWorker::State ResolverWorker::state() const {
+ResolverWorker::State ResolverWorker::state() {
+    if (const auto its = keeper()) leave_behind(*its);
     const std::lock_guard lock(shared_->lock);
     State state = shared_->state;
-    if (state.running && shared_->cpu_clock) state.cpu_ns = clock_ns(*shared_->cpu_clock);
+    if (state.running && shared_->cpu_clock) state.cpu_ns += clock_ns(*shared_->cpu_clock);
     return state;
+}
+
+bool ResolverWorker::Shared::begin(const ResolvedProcess& process) {
+    if (avoided.contains(process)) return false;
+    const std::lock_guard guard(lock);
+    at = process;
+    at_since = SteadyClock::now();
+    return true;
+}
+
+void ResolverWorker::Shared::end() {
+    const std::lock_guard guard(lock);
+    at.reset();
+}
+
+/// The process that keeps the thread.
+std::optional<ResolvedProcess> ResolverWorker::keeper() const {
+    const std::lock_guard lock(shared_->lock);
+    const bool keeps =
+        shared_->at && SteadyClock::now() - shared_->at_since > shared_->limits.patience;
+    return shared_->state.running && keeps ? shared_->at : std::nullopt;
+}
+
+/// Another thread goes on. This one ends by itself if it ever gets that far.
+void ResolverWorker::leave_behind(const ResolvedProcess& keeper) {
+    State state;
+    {
+        const std::lock_guard lock(shared_->lock);
+        state = shared_->state;
+        if (shared_->cpu_clock) state.cpu_ns += clock_ns(*shared_->cpu_clock);
+    }
+    state.keepers.push_back(keeper.tgid);
+    std::string failure;
+    if (state.keepers.size() > kMaxKeepers) {
+        failure = fmt::format("{} programs kept who looked at them waiting, the last one {}",
+                              state.keepers.size(), keeper.tgid);
+    } else {
+        auto avoided = shared_->avoided;
+        avoided.insert(keeper);
+        const auto old = shared_;
+        try {
+            std::thread kept = std::exchange(thread_, {});
+            kept.detach();
+            start(old->door->another(), old->limits, std::move(avoided), state);
+        } catch (const std::exception& error) {
+            failure = error.what();
+        }
+        ::eventfd_write(old->stop_fd.get(), 1);
+    }
+    if (failure.empty()) return;
+    const std::lock_guard lock(shared_->lock);
+    shared_->state = std::move(state);
+    shared_->state.running = false;
+    shared_->state.failure = std::move(failure);
 }
 
 void ResolverWorker::publish(Shared& shared, const Resolver& resolver, bool idle) {
@@ -86,7 +154,7 @@ void ResolverWorker::publish(Shared& shared, const Resolver& resolver, bool idle
 /// it was unloaded. The next one knows nothing, so nothing that was taught is
 /// kept but the sums.
 bool ResolverWorker::resolve_one_module(Shared& shared) {
-    Resolver resolver(*shared.door, shared.limits, "/proc", shared.state.stats);
+    Resolver resolver(*shared.door, shared.limits, "/proc", shared.state.stats, &shared);
     try {
         resolve_until_stopped(shared, resolver);
         return true;
@@ -161,11 +229,12 @@ void ResolverWorker::work(const std::shared_ptr<Shared>& shared) {
         failure = error.what();
     }
     const std::lock_guard lock(shared->lock);
-    shared->state.running = false;
-    shared->state.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    shared->state.failure = std::move(failure);
     shared->stopped = true;
     shared->changed.notify_all();
+    if (!shared->state.running) return;  // left behind: what is said of it is said
+    shared->state.running = false;
+    shared->state.cpu_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    shared->state.failure = std::move(failure);
 }
 
 LearningState WorkerLearning::state() const {

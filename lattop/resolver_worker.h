@@ -2,18 +2,23 @@
 //
 // A resolver on a thread of its own. Used by the live screen and by batch, which
 // must not wait for slow files, and by `lattop daemon`. Where the module is
-// unloaded it waits for the next one and teaches that, from the start.
+// unloaded it waits for the next one and teaches that, from the start. Where a
+// program keeps the thread (resolver_watch.h), that is left behind, and another
+// goes on with all other programs.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <ctime>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "lattop/model/learning.h"
 #include "lattop/resolver.h"
@@ -32,6 +37,7 @@ public:
         unsigned loads = 1;    ///< modules taught, one after the other
         bool idle = false;     ///< who slept is introduced, what was missed is resolved
         std::string failure;   ///< why it no longer runs
+        std::vector<std::uint32_t> keepers;  ///< processes that each kept a thread; by pid
     };
 
     /// Starts to resolve what comes through `door`. Throws std::system_error
@@ -44,21 +50,32 @@ public:
     /// then, with all it works on.
     ~ResolverWorker();
 
-    [[nodiscard]] State state() const;
+    /// Looks after the thread, too: to be asked now and then, on one thread.
+    [[nodiscard]] State state();
 
 private:
-    /// Shared with the thread. `lock` guards the state, the clock and the flag.
-    struct Shared {
+    /// Shared with the thread. `lock` guards the state, the clock, where it is and the flag.
+    struct Shared final : ResolverWatch {
+        bool begin(const ResolvedProcess& process) override;
+        void end() override;
+
         std::unique_ptr<ResolverDoor> door;  // the thread's alone
+        std::set<ResolvedProcess> avoided;   // constant
         ResolverLimits limits;
         UniqueFd stop_fd;  // eventfd
         mutable std::mutex lock;
         std::condition_variable changed;
         State state;
         std::optional<clockid_t> cpu_clock;  // the thread's
+        std::optional<ResolvedProcess> at;   // and since when
+        std::chrono::steady_clock::time_point at_since;
         bool stopped = false;
     };
 
+    void start(std::unique_ptr<ResolverDoor> door, const ResolverLimits& limits,
+               std::set<ResolvedProcess> avoided, State so_far);
+    [[nodiscard]] std::optional<ResolvedProcess> keeper() const;
+    void leave_behind(const ResolvedProcess& keeper);
     static void work(const std::shared_ptr<Shared>& shared);
     static void publish(Shared& shared, const Resolver& resolver, bool idle);
     static void resolve_modules(Shared& shared);

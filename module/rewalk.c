@@ -5,16 +5,23 @@
  * not wake up to be seen whole. Called by teach.c in process context.
  *
  * The registers are read under the shard lock with the task asleep, which is
- * when its stack holds still (seed.c). The memory is read without it, since
- * that may fault; behind it the task must still be in the same sleep, or what
- * was read is thrown away.
+ * when its stack holds still (seed.c). The memory is read without it; behind it
+ * the task must still be in the same sleep, or what was read is thrown away.
+ *
+ * Memory is read as hooks read it, and for the same reason: what is not there
+ * ends the walk. A fault could wait for ever, for a file system's server or
+ * whoever else the program under it chose to ask. Only a kernel thread can
+ * borrow an address space, so the walk is work for lt->wq.
  */
+#include <linux/kthread.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/workqueue.h>
 
 #include "arch_x86.h"
 #include "compat/task.h"
@@ -39,8 +46,8 @@ static struct lt_task *find(struct sleep *s)
 	return lt_task_find(s->shard, s->p->pid, s->p->start_boottime);
 }
 
-/* Takes down an ongoing sleep whose user stack is not whole; false: nothing to do. */
-static bool begin(struct sleep *s)
+/* Takes down an ongoing sleep whose user stack, in mm, is not whole; false: nothing to do. */
+static bool begin(struct sleep *s, const struct mm_struct *mm)
 {
 	struct lt_capture *c = s->c;
 	struct lt_trace *tr = NULL;
@@ -48,7 +55,8 @@ static bool begin(struct sleep *s)
 
 	raw_spin_lock_irq(&s->shard->lock);
 	t = find(s);
-	if (t && t->asleep && t->entry && !lt_compat_task_on_cpu(s->p) && !s->p->in_execve)
+	if (t && t->asleep && t->entry && !lt_compat_task_on_cpu(s->p) && !s->p->in_execve &&
+	    s->p->mm == mm)
 		tr = t->entry->trace;
 	if (tr && (!(tr->flags & UNFINISHED) || tr->flags & (LT_TR_NO_USER | LT_TR_COMPAT)))
 		tr = NULL;
@@ -64,9 +72,15 @@ static bool begin(struct sleep *s)
 	return tr;
 }
 
-static int read_word(void *memory, u64 address, u64 *word)
+/* Of the address space that this thread has borrowed. */
+static int read_word(void *unused, u64 address, u64 *word)
 {
-	return access_process_vm(memory, address, word, sizeof(*word), 0) == sizeof(*word);
+	int err;
+
+	pagefault_disable();
+	err = get_user(*word, (u64 __user *)(unsigned long)address);
+	pagefault_enable();
+	return !err;
 }
 
 /* The sleep goes on under the trace that was captured, if it is still the same sleep. */
@@ -102,7 +116,7 @@ static void rewalk_one(struct lt *lt, struct task_struct *p, struct mm_struct *m
 	struct sleep s = { .p = p, .shard = lt_shard_of(lt, p->pid), .c = c };
 	struct lt_space *space;
 
-	if (!begin(&s))
+	if (!begin(&s, mm))
 		return;
 	rcu_read_lock();
 	space = lt_space_find(lt, mm);	/* the caller's user of the mm keeps it */
@@ -110,32 +124,54 @@ static void rewalk_one(struct lt *lt, struct task_struct *p, struct mm_struct *m
 	if (!space)
 		return;
 	c->nr_user = lt_rows_walk(space, &s.frame, &c->frames[c->nr_kernel],
-				  lt->user_depth, &c->flags, read_word, p);
+				  lt->user_depth, &c->flags, read_word, NULL);
 	finish(lt, &s);
 	if (c->flags & LT_TR_MISS && lt_resolved(lt))
 		lt_miss(lt, p, &s.frame);
 }
 
-/* Every thread of p's process that is asleep. mm: theirs, a user of which the caller holds. */
-void lt_rewalk(struct lt *lt, struct task_struct *p, struct mm_struct *mm)
-{
-	struct lt_capture *c = kvmalloc(sizeof(*c), GFP_KERNEL);
-	struct task_struct *q = p, *next;
-	int rest = get_nr_threads(p);	/* p may leave the ring it is the end of */
+struct rewalk {
+	struct work_struct work;
+	struct lt *lt;
+	struct task_struct *p;
+	struct mm_struct *mm;
+	struct lt_capture c;
+};
 
-	if (!c)
-		return;
+static void rewalk_all(struct work_struct *work)
+{
+	struct rewalk *r = container_of(work, struct rewalk, work);
+	struct task_struct *q = r->p, *next;
+	int rest = get_nr_threads(r->p);	/* p may leave the ring it is the end of */
+
+	kthread_use_mm(r->mm);
 	get_task_struct(q);
 	do {
-		rewalk_one(lt, q, mm, c);
+		rewalk_one(r->lt, q, r->mm, &r->c);
 		cond_resched();
 		rcu_read_lock();
-		next = pid_alive(q) ? next_thread(q) : p;
+		next = pid_alive(q) ? next_thread(q) : r->p;
 		get_task_struct(next);
 		rcu_read_unlock();
 		put_task_struct(q);
 		q = next;
-	} while (q != p && --rest > 0);
+	} while (q != r->p && --rest > 0);
 	put_task_struct(q);
-	kvfree(c);
+	kthread_unuse_mm(r->mm);
+}
+
+/* Every thread of p's process that is asleep. mm: theirs, a user of which the caller holds. */
+void lt_rewalk(struct lt *lt, struct task_struct *p, struct mm_struct *mm)
+{
+	struct rewalk *r = kvmalloc(sizeof(*r), GFP_KERNEL);
+
+	if (!r)
+		return;
+	r->lt = lt;
+	r->p = p;
+	r->mm = mm;
+	INIT_WORK(&r->work, rewalk_all);
+	queue_work(lt->wq, &r->work);
+	flush_work(&r->work);
+	kvfree(r);
 }

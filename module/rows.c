@@ -20,10 +20,12 @@
  * max_rows bounds the rows of all spaces, and a share of it those of one user's.
  * At the limit the space that was used longest ago gives way; at a user's share, of his.
  */
+#include <linux/delay.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 
 #include "lattop.h"
+#include "mm_lock.h"
 #include "params.h"
 #include "rows.h"
 
@@ -89,21 +91,29 @@ static bool has_room(const struct lt_row_table *table, u32 more)
 	return table && table->nr + more <= (3U << table->bits) / 4;
 }
 
+/* Bytes between the two, 0 where they touch. */
+static u64 distance(const struct lt_row_range *a, const struct lt_row_range *b)
+{
+	if (a->end < b->start)
+		return b->start - a->end;
+	return b->end < a->start ? a->start - b->end : 0;
+}
+
 /* Ranges are few and long-lived; past MAX_RANGES the nearest one is stretched. */
 static void cover(struct lt_space *s, const struct lt_row_range *r)
 {
+	struct lt_row_range *nearest = s->ranges;
 	u32 i;
 
-	for (i = 0; i < s->n_ranges; i++)
-		if (r->start <= s->ranges[i].end && r->end >= s->ranges[i].start)
-			break;
-	if (i == s->n_ranges && i < MAX_RANGES) {
+	for (i = 1; i < s->n_ranges; i++)
+		if (distance(&s->ranges[i], r) < distance(nearest, r))
+			nearest = &s->ranges[i];
+	if (!s->n_ranges || (distance(nearest, r) && s->n_ranges < MAX_RANGES)) {
 		s->ranges[s->n_ranges++] = *r;
 		return;
 	}
-	i = min_t(u32, i, MAX_RANGES - 1);
-	s->ranges[i].start = min(s->ranges[i].start, r->start);
-	s->ranges[i].end = max(s->ranges[i].end, r->end);
+	nearest->start = min(nearest->start, r->start);
+	nearest->end = max(nearest->end, r->end);
 }
 
 /* --- the mm's life --- */
@@ -156,8 +166,10 @@ static int on_invalidate(struct mmu_notifier *mn, const struct mmu_notifier_rang
 static void on_free(struct mmu_notifier *mn)
 {
 	struct lt_space *s = container_of(mn, struct lt_space, notifier);
+	struct lt *lt = s->lt;
 
 	kvfree_rcu(s, rcu);
+	atomic_dec(&lt->nr_notifiers);
 }
 
 static const struct mmu_notifier_ops notifier_ops = {
@@ -183,8 +195,8 @@ void lt_rows_reap(struct lt *lt)
 
 static struct lt_space *space_of(struct lt *lt, struct task_struct *p, struct mm_struct *mm)
 {
+	int err = -EAGAIN, tries = LT_LOCK_TRIES;
 	struct lt_space *s;
-	int err;
 
 	rcu_read_lock();
 	s = lt_space_find(lt, mm);	/* cannot end: the caller holds a user of the mm */
@@ -199,12 +211,16 @@ static struct lt_space *space_of(struct lt *lt, struct task_struct *p, struct mm
 	s->used = jiffies;
 	s->owner = lt_owner_of(lt, p);
 	s->notifier.ops = &notifier_ops;
-	err = mmu_notifier_register(&s->notifier, mm);
+	if (lt_lock_mm(mm, mmap_write_trylock, &tries)) {
+		err = __mmu_notifier_register(&s->notifier, mm);
+		mmap_write_unlock(mm);
+	}
 	if (err) {
 		lt_owner_put(lt, s->owner);
 		kfree(s);
 		return ERR_PTR(err);
 	}
+	atomic_inc(&lt->nr_notifiers);
 	spin_lock(&lt->spaces_lock);
 	new_generation(s);
 	hlist_add_head_rcu(&s->node, lt_space_bucket(lt, mm));
@@ -339,26 +355,28 @@ static int see_to_limits(struct lt *lt, struct lt_space *s, u32 more)
 
 /*
  * Adds checked rows to the space of mm, which is p's and a user of which the caller holds.
- * -ESTALE when a range is not an executable mapping any more.
+ * -ESTALE when a range is not an executable mapping any more, -EAGAIN when the
+ * mm was locked all the while.
  */
 int lt_rows_teach(struct lt *lt, struct task_struct *p, struct mm_struct *mm,
 		  const struct lt_row *rows, u32 n_rows,
 		  const struct lt_row_range *ranges, u32 n_ranges)
 {
+	int err, tries = LT_LOCK_TRIES;
 	struct lt_space *s;
-	int err;
 
-	mutex_lock(&lt->rows_mutex);
+	if (mutex_lock_killable(&lt->rows_mutex))
+		return -EINTR;
 	s = space_of(lt, p, mm);
 	err = PTR_ERR_OR_ZERO(s) ?: see_to_limits(lt, s, n_rows);
 	if (err)
 		goto out;
-	err = down_read_killable(&mm->mmap_lock);
-	if (err)
+	err = -EAGAIN;
+	if (!lt_lock_mm(mm, mmap_read_trylock, &tries))
 		goto out;
 	err = ranges_mapped(mm, ranges, n_ranges) ?
 		add_rows(lt, s, rows, n_rows, ranges, n_ranges) : -ESTALE;
-	up_read(&mm->mmap_lock);
+	mmap_read_unlock(mm);
 out:
 	mutex_unlock(&lt->rows_mutex);
 	return err;
@@ -394,7 +412,12 @@ void lt_rows_exit(struct lt *lt)
 			unhash(s);
 	spin_unlock(&lt->spaces_lock);
 	lt_rows_reap(lt);
-	mmu_notifier_synchronize();
+	/* Not a barrier: on_free comes on whichever CPU its mm was let go. It comes with bottom halves off. */
+	while (atomic_read(&lt->nr_notifiers)) {
+		mmu_notifier_synchronize();
+		usleep_range(500, 1000);
+	}
+	synchronize_rcu();
 	kvfree(lt->spaces);
 }
 

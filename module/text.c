@@ -12,6 +12,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "mm_lock.h"
 #include "snapshot.h"
 
 static const char * const kind_names[] = {
@@ -98,9 +99,16 @@ struct whose {
 	u64 start_ns;
 };
 
+/* What a text is made with. */
+struct scratch {
+	char *page;		/* for a path */
+	int tries;		/* of all locks of others: mm_lock.h */
+};
+
+/* Without the files' names where the program's memory map is not to be had. */
 static void user_frames(const struct lt_viewer *v, const struct lt_snapshot *s,
 			const struct whose *who, const struct lt_trace_rec *tr,
-			const char *mark, char *page, struct lt_buffer *out)
+			const char *mark, struct scratch *scratch, struct lt_buffer *out)
 {
 	const u64 *frames = (const u64 *)s->section[LT_SEC_FRAMES].data + tr->first_frame +
 			    tr->nr_kernel;
@@ -109,18 +117,18 @@ static void user_frames(const struct lt_viewer *v, const struct lt_snapshot *s,
 
 	if (tr->nr_user && who->pid)
 		mm = lt_viewer_mm(v, who->pid, who->start_ns, who->exec_id);
-	if (mm && down_read_killable(&mm->mmap_lock)) {
+	if (mm && !lt_lock_mm(mm, mmap_read_trylock, &scratch->tries)) {
 		mmput(mm);
 		mm = NULL;
 	}
 	for (i = 0; i < tr->nr_user; i++) {
 		lt_buffer_printf(out, "\t%s 0x%llx", mark, frames[i]);
 		if (mm)
-			mapped_file(mm, frames[i], page, out);
+			mapped_file(mm, frames[i], scratch->page, out);
 		lt_buffer_printf(out, "\n");
 	}
 	if (mm) {
-		up_read(&mm->mmap_lock);
+		mmap_read_unlock(mm);
 		mmput(mm);
 	}
 }
@@ -186,7 +194,7 @@ static u32 main_waker(const struct lt_snapshot *s, const struct lt_entry_rec *e,
 }
 
 static void waker(const struct lt_viewer *v, const struct lt_snapshot *s,
-		  const struct lt_entry_rec *e, char *page, struct lt_buffer *out)
+		  const struct lt_entry_rec *e, struct scratch *scratch, struct lt_buffer *out)
 {
 	static const char * const kinds[] = {
 		[LT_WAKER_TASK] = "task",
@@ -212,11 +220,11 @@ static void waker(const struct lt_viewer *v, const struct lt_snapshot *s,
 	if (v->all)
 		who = (struct whose) { .pid = w.pid, .start_ns = w.start_ns, .exec_id = w.exec_id };
 	kernel_frames(s, tr, "wk", out);
-	user_frames(v, s, &who, tr, "wu", page, out);
+	user_frames(v, s, &who, tr, "wu", scratch, out);
 }
 
 static void trace(const struct lt_viewer *v, const struct lt_snapshot *s, const struct lt_taken *t,
-		  const struct lt_entry_rec *e, char *page, struct lt_buffer *out)
+		  const struct lt_entry_rec *e, struct scratch *scratch, struct lt_buffer *out)
 {
 	const struct lt_trace_rec *tr = trace_at(s, e->trace);
 	struct whose who = {
@@ -233,8 +241,8 @@ static void trace(const struct lt_viewer *v, const struct lt_snapshot *s, const 
 	}
 	lt_buffer_printf(out, " syscall=%d user=%s\n", tr->syscall, user_part(tr));
 	kernel_frames(s, tr, "k", out);
-	user_frames(v, s, &who, tr, "u", page, out);
-	waker(v, s, e, page, out);
+	user_frames(v, s, &who, tr, "u", scratch, out);
+	waker(v, s, e, scratch, out);
 }
 
 static void task(const struct lt_snapshot *s, const struct lt_taken *t, struct lt_buffer *out)
@@ -260,17 +268,20 @@ int lt_text(struct lt *lt, const struct lt_viewer *v, const struct lt_snapshot *
 	const struct lt_taken *t = (const struct lt_taken *)s->taken.data;
 	const struct lt_entry_rec *e = (const struct lt_entry_rec *)s->section[LT_SEC_ENTRIES].data;
 	u32 i, j, n = s->taken.len / sizeof(*t);
-	char *page = (char *)__get_free_page(GFP_KERNEL);
+	struct scratch scratch = {
+		.page = (char *)__get_free_page(GFP_KERNEL),
+		.tries = LT_LOCK_TRIES,
+	};
 
-	if (!page)
+	if (!scratch.page)
 		return -ENOMEM;
 	header(s, out);
 	for (i = 0; i < n && !out->err; i++) {
 		task(s, &t[i], out);
 		for (j = 0; j < t[i].rec.n_entries; j++)
-			trace(v, s, &t[i], &e[t[i].rec.first_entry + j], page, out);
+			trace(v, s, &t[i], &e[t[i].rec.first_entry + j], &scratch, out);
 		cond_resched();
 	}
-	free_page((unsigned long)page);
+	free_page((unsigned long)scratch.page);
 	return out->err;
 }

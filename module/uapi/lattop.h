@@ -456,7 +456,8 @@ enum {
  *
  * Errors: EPERM (caller and opener need CAP_SYS_PTRACE in the initial user
  * namespace, and the initial pid namespace), EINVAL, E2BIG, EFAULT, ENOMEM,
- * ESRCH (no such task), ESTALE, ENOSPC (max_rows: nothing was kept),
+ * ESRCH (no such task), ESTALE, ENOSPC (max_rows: nothing was kept), EAGAIN
+ * (its memory map was locked for half a second),
  * EOPNOTSUPP (this kernel has no MMU notifiers).
  */
 struct lt_teach {

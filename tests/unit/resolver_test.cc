@@ -10,6 +10,9 @@
 #include <cerrno>
 #include <chrono>
 #include <deque>
+#include <functional>
+#include <future>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -34,6 +37,9 @@ public:
         std::vector<lt_row_range> ranges;
     };
 
+    ~FakeDoor() override {
+        if (destroyed) destroyed();
+    }
     std::vector<lt_miss> take() override {
         const std::lock_guard guard(lock);
         ++takes;
@@ -57,6 +63,7 @@ public:
     }
     int teach(const lt_miss& miss, std::span<const lt_row> rows,
               std::span<const lt_row_range> ranges) override {
+        if (miss.tgid == keeper) keeps.get_future().wait();
         const std::lock_guard guard(lock);
         lessons.push_back({miss, {rows.begin(), rows.end()}, {ranges.begin(), ranges.end()}});
         if (lessons.size() == gone_behind_lesson) gone = loaded_again = true;
@@ -65,6 +72,7 @@ public:
         answers.pop_front();
         return answer;
     }
+    [[nodiscard]] std::unique_ptr<ResolverDoor> another() const override;
     [[nodiscard]] int ready_fd() const override { return ready_.get(); }
 
     /// It was unloaded, and is loaded again by the time it is looked for, or never.
@@ -93,6 +101,9 @@ public:
     }
 
     std::mutex lock;
+    std::uint32_t keeper = 0;  // whose lesson takes until `keeps` is kept
+    std::promise<void> keeps;
+    std::function<void()> destroyed;
     std::vector<lt_miss> misses, asleep;
     std::vector<Lesson> lessons;
     std::deque<int> answers;
@@ -107,6 +118,30 @@ public:
 private:
     UniqueFd ready_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
 };
+
+/// To the same fake module.
+class OtherDoor final : public ResolverDoor {
+public:
+    explicit OtherDoor(FakeDoor& door) : door_(door) {}
+    std::vector<lt_miss> take() override { return door_.take(); }
+    bool reopen() override { return door_.reopen(); }
+    std::vector<lt_miss> sleepers() override { return door_.sleepers(); }
+    int teach(const lt_miss& miss, std::span<const lt_row> rows,
+              std::span<const lt_row_range> ranges) override {
+        return door_.teach(miss, rows, ranges);
+    }
+    [[nodiscard]] std::unique_ptr<ResolverDoor> another() const override {
+        return std::make_unique<OtherDoor>(door_);
+    }
+    [[nodiscard]] int ready_fd() const override { return door_.ready_fd(); }
+
+private:
+    FakeDoor& door_;
+};
+
+std::unique_ptr<ResolverDoor> FakeDoor::another() const {
+    return std::make_unique<OtherDoor>(const_cast<FakeDoor&>(*this));
+}
 
 lt_miss miss_of(const Child& child) {
     const auto thread = StoppedThread::stop(wait_for_reader(child.task().pid));
@@ -266,7 +301,7 @@ TEST_CASE("the worker resolves on its own thread and ends when asked") {
     auto made = std::make_unique<FakeDoor>();
     FakeDoor& door = *made;
     door.asleep = {miss_of(child)};
-    const ResolverWorker worker(std::move(made));
+    ResolverWorker worker(std::move(made));
     while (door.lesson_count() < 1)
         std::this_thread::yield();
     door.miss(door.asleep[0]);
@@ -279,7 +314,7 @@ TEST_CASE("the worker is not idle before it has looked at who sleeps") {
     auto made = std::make_unique<FakeDoor>();
     FakeDoor& door = *made;
     std::unique_lock held(door.lock);
-    const ResolverWorker worker(std::move(made));
+    ResolverWorker worker(std::move(made));
     CHECK(!worker.state().idle);
     held.unlock();
     while (!worker.state().idle)
@@ -291,7 +326,7 @@ TEST_CASE("the worker says why it gave up") {
     auto made = std::make_unique<FakeDoor>();
     FakeDoor& door = *made;
     door.fail = true;
-    const ResolverWorker worker(std::move(made));
+    ResolverWorker worker(std::move(made));
     ::eventfd_write(door.ready_fd(), 1);
     while (worker.state().running)
         std::this_thread::yield();
@@ -303,7 +338,7 @@ TEST_CASE("the worker teaches a module that is loaded again from the start") {
     auto made = std::make_unique<FakeDoor>();
     FakeDoor& door = *made;
     door.asleep = {miss_of(child)};
-    const ResolverWorker worker(std::move(made));
+    ResolverWorker worker(std::move(made));
     while (door.lesson_count() < 1)
         std::this_thread::yield();
     door.unload(true);
@@ -328,7 +363,7 @@ TEST_CASE("what the worker taught last before the module went is counted") {
     FakeDoor& door = *made;
     door.asleep = {miss_of(child)};
     door.gone_behind_lesson = 1;
-    const ResolverWorker worker(std::move(made));
+    ResolverWorker worker(std::move(made));
     while (!worker.state().idle)
         std::this_thread::yield();
     const std::vector<std::size_t> rows = door.lesson_rows();
@@ -341,12 +376,40 @@ TEST_CASE("the worker waits for a module that was unloaded, and ends when asked"
     auto made = std::make_unique<FakeDoor>();
     FakeDoor& door = *made;
     door.unload(false);
-    const ResolverWorker worker(std::move(made));
+    ResolverWorker worker(std::move(made));
     while (!worker.state().waiting)
         std::this_thread::yield();
     CHECK(worker.state().running);
     CHECK(!worker.state().idle);
     CHECK(worker.state().loads == 1);
+}
+
+TEST_CASE("a process that keeps the worker's thread is left behind with it, and the rest goes on") {
+    const Child keeper(kProgram, kLines);
+    const Child other(kProgram, kLines);
+    auto made = std::make_unique<FakeDoor>();
+    FakeDoor& door = *made;
+    std::promise<void> ended;
+    door.destroyed = [&] { ended.set_value(); };
+    door.keeper = miss_of(keeper).tgid;
+    ResolverLimits limits;
+    limits.patience = std::chrono::milliseconds(50);
+    {
+        ResolverWorker worker(std::move(made), limits);
+        door.miss(miss_of(keeper));
+        while (worker.state().keepers.empty())
+            std::this_thread::yield();
+        CHECK(worker.state().keepers == std::vector{door.keeper});
+        door.miss(miss_of(keeper));
+        door.miss(miss_of(other));
+        while (worker.state().stats.rows == 0)
+            std::this_thread::yield();
+        CHECK(worker.state().running);
+        CHECK(worker.state().stats.left_alone == 1);
+        CHECK(door.lesson_count() == 1);
+    }
+    door.keeps.set_value();  // the thread that was left behind goes on, and ends
+    ended.get_future().wait();
 }
 
 }  // namespace lattop::test

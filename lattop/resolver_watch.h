@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The seam between a resolver and who looks after its thread: a program whose
+// memory or files lie on a file system that does not answer keeps whoever looks
+// at it, for ever and not even to be killed. Used by Resolver; ResolverWorker
+// leaves such a thread behind and goes on with another.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+namespace lattop {
+
+/// A program in a process: it is another one behind an exec.
+struct ResolvedProcess {
+    std::uint32_t tgid = 0, exec_id = 0;
+    auto operator<=>(const ResolvedProcess&) const = default;
+};
+
+class ResolverWatch {
+public:
+    ResolverWatch() = default;
+    ResolverWatch(const ResolverWatch&) = delete;
+    ResolverWatch& operator=(const ResolverWatch&) = delete;
+    virtual ~ResolverWatch() = default;
+
+    /// The process is looked at from now on. False: it is to be left alone.
+    virtual bool begin(const ResolvedProcess& process) = 0;
+    /// And no longer.
+    virtual void end() = 0;
+};
+
+}  // namespace lattop

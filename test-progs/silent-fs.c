@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A file system of one file, "memory", a MiB of zeros, whose server reads
+ * requests and answers none once a file of another file system is there: as a
+ * server that hangs, or a user who means harm. silent-fs FOLDER -f -o clone_fd ...
+ * with the environment's SILENCE the path of that file; FUSE's own options behind.
+ */
+#define _GNU_SOURCE
+#define FUSE_USE_VERSION 31
+#include <errno.h>
+#include <fuse3/fuse.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILE_BYTES = 1 << 20 };
+
+static int get_attributes(const char* path, struct stat* st, struct fuse_file_info* unused) {
+    (void)unused;
+    memset(st, 0, sizeof(*st));
+    st->st_nlink = 1;
+    st->st_mode = S_IFDIR | 0755;
+    if (strcmp(path, "/") == 0) return 0;
+    st->st_mode = S_IFREG | 0444;
+    st->st_size = FILE_BYTES;
+    return strcmp(path, "/memory") == 0 ? 0 : -ENOENT;
+}
+
+static int read_zeros(const char* path, char* to, size_t bytes, off_t offset,
+                      struct fuse_file_info* unused) {
+    (void)path, (void)unused;
+    while (access(getenv("SILENCE"), F_OK) == 0)
+        pause();
+    if (offset >= FILE_BYTES) return 0;
+    if (bytes > (size_t)(FILE_BYTES - offset)) bytes = (size_t)(FILE_BYTES - offset);
+    memset(to, 0, bytes);
+    return (int)bytes;
+}
+
+int main(int argc, char** argv) {
+    static const struct fuse_operations operations = {.getattr = get_attributes, .read = read_zeros};
+
+    if (!getenv("SILENCE")) return 2;
+    return fuse_main(argc, argv, &operations, NULL);
+}
