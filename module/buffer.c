@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A growing buffer, charged to the reader's memory cgroup. Called by
- * snapshot.c, select.c and text.c in process context.
+ * A growing buffer, charged to the reader's memory cgroup and to who opened the
+ * descriptor (budget.c). Called by snapshot.c, select.c and text.c in process
+ * context.
  */
 #include <linux/ctype.h>
 #include <linux/kernel.h>
@@ -9,30 +10,56 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "budget.h"
 #include "buffer.h"
 
 #define LT_BUFFER_MAX	(1UL << 30)	/* bytes; kvmalloc gives no more than 2 GiB */
 
+static int grow(struct lt_buffer *b, size_t room)
+{
+	gfp_t gfp = b->budget->hurry ? GFP_NOWAIT | __GFP_ACCOUNT : GFP_KERNEL_ACCOUNT;
+	char *data;
+	int err;
+
+	if (room > LT_BUFFER_MAX)
+		return -ENOMEM;
+	err = lt_budget_take(b->budget, room);
+	if (err)
+		return err;
+	data = kvmalloc(room, gfp | __GFP_NOWARN);
+	if (!data) {
+		lt_budget_give(b->budget, room);
+		return b->budget->hurry ? -EAGAIN : -ENOMEM;
+	}
+	if (b->len)
+		memcpy(data, b->data, b->len);
+	kvfree(b->data);
+	lt_budget_give(b->budget, b->room);
+	b->data = data;
+	b->room = room;
+	return 0;
+}
+
 int lt_buffer_reserve(struct lt_buffer *b, size_t more)
 {
 	size_t room = max_t(size_t, b->room, 4096);
-	char *data;
 
 	if (b->err || b->room - b->len >= more)
 		return b->err;
 	while (room - b->len < more)
 		room *= 2;
-	data = room <= LT_BUFFER_MAX ? kvmalloc(room, GFP_KERNEL_ACCOUNT | __GFP_NOWARN) : NULL;
-	if (!data) {
-		b->err = -ENOMEM;
-		return b->err;
-	}
-	if (b->len)
-		memcpy(data, b->data, b->len);
-	kvfree(b->data);
-	b->data = data;
-	b->room = room;
-	return 0;
+	b->err = grow(b, room);
+	b->wanted = room;
+	return b->err;
+}
+
+/* Empties it, now that it may wait for the room that it could not have in a hurry. */
+int lt_buffer_restart(struct lt_buffer *b)
+{
+	b->len = 0;
+	if (b->err == -EAGAIN)
+		b->err = grow(b, b->wanted);
+	return b->err;
 }
 
 /* Where the new bytes are (data NULL: zeros); NULL when there is no memory. */
@@ -85,6 +112,8 @@ void lt_buffer_escaped(struct lt_buffer *b, const char *text, size_t len)
 
 void lt_buffer_free(struct lt_buffer *b)
 {
+	if (b->data)
+		lt_budget_give(b->budget, b->room);
 	kvfree(b->data);
-	memset(b, 0, sizeof(*b));
+	*b = (struct lt_buffer) { .budget = b->budget };
 }

@@ -6,15 +6,23 @@
 #include <linux/compiler.h>
 #include <linux/types.h>
 
-/* After an allocation failed, err is set and everything added is dropped. */
+struct lt_budget;
+
+/*
+ * After an allocation failed, err is set and everything added is dropped. -EAGAIN:
+ * it may not wait now, and wants room bytes when it may.
+ */
 struct lt_buffer {
+	struct lt_budget *budget;	/* on whose account, from the beginning */
 	char *data;
-	size_t len, room;	/* bytes */
+	size_t len, room;		/* bytes */
+	size_t wanted;
 	int err;
 };
 
 void *lt_buffer_add(struct lt_buffer *b, const void *data, size_t len);
 int lt_buffer_reserve(struct lt_buffer *b, size_t more);
+int lt_buffer_restart(struct lt_buffer *b);
 __printf(2, 3) void lt_buffer_printf(struct lt_buffer *b, const char *format, ...);
 void lt_buffer_escaped(struct lt_buffer *b, const char *text, size_t len);
 void lt_buffer_free(struct lt_buffer *b);

@@ -165,7 +165,7 @@ int lt_copies_take(struct lt *lt, const struct lt_task *t, u32 which, u64 now, s
 		to->entries.len = 0;
 		to->wakers.len = 0;
 		if (!reserve(t, which, to))
-			return -ENOMEM;
+			return to->entries.err ?: to->wakers.err;
 		raw_spin_lock_irq(&shard->lock);
 		done = fits(t, which, to);	/* it may have got more since */
 		if (done) {

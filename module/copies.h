@@ -17,7 +17,7 @@ struct lt_copied_waker {
 	struct lt_waker_rec rec;
 };
 
-/* Zeroed before the first use; used again for each task, then freed. */
+/* Zeroed but for its buffers' budget before the first use; used again for each task, then freed. */
 struct lt_copies {
 	struct lt_task_rec task;	/* all but pids and what points into the snapshot */
 	u32 own_exec_id;

@@ -305,6 +305,10 @@ struct lt {
 	atomic_t kernel_generation;	/* changes with the kernel's code */
 	unsigned int recheck;
 
+	/* what open descriptors hold: budget.c */
+	atomic_t snapshot_kib, users_snapshot_kib;
+	int max_snapshot_kib;
+
 	/* learned rows: rows.c */
 	struct hlist_head *spaces;	/* by mm; read under RCU */
 	spinlock_t spaces_lock;		/* who is in it, their tables; taken in MMU notifiers */

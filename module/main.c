@@ -29,6 +29,7 @@ static int lt_state_init(struct lt *lt)
 	lt->counted_flags = lt->user_depth ? LT_TR_NOT_WHOLE : LT_TR_NOT_WHOLE & ~LT_TR_USER_CUT;
 	lt->max_traces = lt_params.max_traces;
 	lt->max_traces_per_task = lt_params.max_traces_per_task;
+	lt->max_snapshot_kib = lt_params.max_snapshot_mib << 10;
 	lt->retain_exited = lt_params.retain_exited;
 	lt->retain_ns = (u64)lt_params.retain_s * NSEC_PER_SEC;
 	lt->lat_awake = RB_ROOT;

@@ -174,16 +174,22 @@ bool lt_owner_is(const struct lt *lt, u16 owner, const struct cred *cred)
 	return owner && lt->owners[owner].uid == __kuid_val(whose(cred));
 }
 
-bool lt_owner_charge(struct lt *lt, u16 owner, enum lt_held what)
+/* All of them, or none. */
+bool lt_owner_charge_many(struct lt *lt, u16 owner, enum lt_held what, unsigned int n)
 {
 	atomic_t *held = &lt->owners[owner].held[what];
 
 	if (!owner)
 		return true;
-	if (atomic_inc_return(held) <= (int)lt->owner_max[what])
+	if (atomic_add_return(n, held) <= (int)lt->owner_max[what])
 		return true;
-	atomic_dec(held);
+	atomic_sub(n, held);
 	return false;
+}
+
+bool lt_owner_charge(struct lt *lt, u16 owner, enum lt_held what)
+{
+	return lt_owner_charge_many(lt, owner, what, 1);
 }
 
 /* What is there already, and changes hands. */
@@ -266,6 +272,7 @@ int lt_owners_init(struct lt *lt)
 		[LT_HELD_EXITED_PROCS] = lt_params.retain_exited,
 		[LT_HELD_ROWS] = lt_params.max_rows,
 		[LT_HELD_MISSES] = LT_MAX_MISSES,
+		[LT_HELD_SNAPSHOT_KIB] = lt_params.max_snapshot_mib << 10,
 	};
 	int i;
 

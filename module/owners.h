@@ -25,6 +25,7 @@ enum lt_held {
 	LT_HELD_EXITED_PROCS,
 	LT_HELD_ROWS,
 	LT_HELD_MISSES,
+	LT_HELD_SNAPSHOT_KIB,
 	LT_HELD_NR
 };
 
@@ -41,6 +42,7 @@ u16 lt_owner_get_again(struct lt *lt, u16 owner);
 void lt_owner_put(struct lt *lt, u16 owner);
 bool lt_owner_is(const struct lt *lt, u16 owner, const struct cred *cred);
 bool lt_owner_charge(struct lt *lt, u16 owner, enum lt_held what);
+bool lt_owner_charge_many(struct lt *lt, u16 owner, enum lt_held what, unsigned int n);
 void lt_owner_charge_anyway(struct lt *lt, u16 owner, enum lt_held what, unsigned int n);
 void lt_owner_uncharge(struct lt *lt, u16 owner, enum lt_held what, unsigned int n);
 void *lt_owner_take(struct lt *lt, struct lt_pool *pool, u16 owner, enum lt_held what,

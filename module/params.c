@@ -14,7 +14,8 @@
  *	+ 4 KiB for each process that has rows
  *	+ retain_exited * sizeof(struct lt_task) for processes that ended
  *	+ 64 + the length of its path for each cgroup that a record is of
- *	+ 24 KiB for the shares of users
+ *	+ 26 KiB for the shares of users
+ *	+ max_snapshot_mib for what readers hold who do not see all, and what those hold who do
  *	+ 1.5 MiB of bitmaps + 16 KiB a CPU + 8 bytes per entry for hash tables
  *
  * used and memory_bytes in /proc/lattop say what is really held.
@@ -44,6 +45,7 @@ struct lt_params lt_params = {
 	.retain_s		= 60,
 	.reserve		= 1024,
 	.user_share		= 50,
+	.max_snapshot_mib	= 512,
 	.recheck		= 0,
 	.fail_init		= 0,
 	.filter			= "",
@@ -100,6 +102,7 @@ LT_PARAM(retain_exited, 0, 1 << 22, "exited tasks kept apart before they merge (
 LT_PARAM(retain_s, 0, 1 << 20, "seconds an exited task is kept apart (default 60)");
 LT_PARAM(reserve, 16, 1 << 20, "free records of each kind kept ready for hooks (default 1024)");
 LT_PARAM(user_share, 1, 100, "percent of each table that one user may hold, 100: all of it (default 50)");
+LT_PARAM(max_snapshot_mib, 1, 1 << 20, "MiB that descriptors opened by users who do not see all may hold (default 512)");
 LT_PARAM(recheck, 0, 1 << 20, "for tests: walk every Nth remembered trace again and compare (default 0, none)");
 LT_PARAM(fail_init, 0, 64, "for tests: make this step of loading fail (default 0, none)");
 

@@ -25,6 +25,7 @@ struct lt_params {
 	unsigned int retain_s;
 	unsigned int reserve;
 	unsigned int user_share;
+	unsigned int max_snapshot_mib;
 	unsigned int recheck;
 	unsigned int fail_init;
 	char *filter;

@@ -18,6 +18,7 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
+#include "budget.h"
 #include "compat/proc.h"
 #include "filter.h"
 #include "numbers.h"
@@ -28,6 +29,7 @@
 struct reader {
 	struct mutex mutex;
 	struct lt_request request;
+	struct lt_budget budget;
 	struct lt_buffer out;
 	struct lt_taker taker;		/* of what is in out */
 	struct lt_resolver *resolver;	/* or NULL */
@@ -47,13 +49,27 @@ static struct lt *lt_of(struct file *file)
 	return pde_data(file_inode(file));
 }
 
+static size_t pids_bytes(const struct lt_request *request)
+{
+	return request->pids ? request->query.n_pids * sizeof(*request->pids) : 0;
+}
+
 static int proc_open(struct inode *inode, struct file *file)
 {
 	struct reader *r = kzalloc(sizeof(*r), GFP_KERNEL_ACCOUNT);
+	int err;
 
 	if (!r)
 		return -ENOMEM;
+	lt_budget_open(&r->budget, lt_of(file), file);
+	err = lt_budget_take(&r->budget, sizeof(*r));
+	if (err) {
+		lt_budget_close(&r->budget);
+		kfree(r);
+		return err;
+	}
 	mutex_init(&r->mutex);
+	r->out.budget = &r->budget;
 	r->request.query = text_query;
 	file->private_data = r;
 	return 0;
@@ -66,7 +82,10 @@ static int proc_release(struct inode *inode, struct file *file)
 	lt_resolver_free(lt_of(file), r->resolver);
 	lt_buffer_free(&r->out);
 	lt_taker_clear(&r->taker);
+	lt_budget_give(&r->budget, pids_bytes(&r->request));
 	kvfree(r->request.pids);
+	lt_budget_give(&r->budget, sizeof(*r));
+	lt_budget_close(&r->budget);
 	kfree(r);
 	return 0;
 }
@@ -82,7 +101,7 @@ static int refresh(struct lt *lt, struct file *file, struct reader *r)
 	lt_taker_clear(&r->taker);
 	lt_taker_set(&r->taker);
 	lt_viewer_init(&v, file);
-	err = lt_snapshot_take(lt, &v, &r->request, &s);
+	err = lt_snapshot_take(lt, &v, &r->request, &r->budget, &s);
 	if (err)
 		return err;
 	if (r->request.query.view == LT_VIEW_RECORDS)
@@ -145,10 +164,14 @@ static int set_query(struct reader *r, const void __user *from)
 		kvfree(new.pids);
 		return -ERESTARTSYS;
 	}
-	swap(r->request, new);
+	err = lt_budget_take(&r->budget, pids_bytes(&new));
+	if (!err) {
+		swap(r->request, new);
+		lt_budget_give(&r->budget, pids_bytes(&new));
+	}
 	mutex_unlock(&r->mutex);
 	kvfree(new.pids);
-	return 0;
+	return err;
 }
 
 /* The first call makes the descriptor a resolver. */

@@ -12,6 +12,7 @@
 #include <linux/sort.h>
 #include <linux/string.h>
 
+#include "budget.h"
 #include "cgroups.h"
 #include "copies.h"
 #include "filter.h"
@@ -265,6 +266,8 @@ static void fill_header(struct lt *lt, struct lt_snapshot *s, u64 now)
 	h->used[LT_LIMIT_MEMOS] = atomic_read(&lt->memo_pool.in_use);
 	h->limit[LT_LIMIT_WAKERS] = lt->waker_pool.max;
 	h->used[LT_LIMIT_WAKERS] = atomic_read(&lt->waker_pool.in_use);
+	h->limit[LT_LIMIT_SNAPSHOT_KIB] = lt->max_snapshot_kib;
+	h->used[LT_LIMIT_SNAPSHOT_KIB] = atomic_read(&lt->snapshot_kib);
 	h->memory_bytes = lt_memory_bytes(lt);
 	h->filter = add_string(s, lt_filter_text(lt));
 	h->hooks_ns = lt_cost_ns(lt);
@@ -275,48 +278,113 @@ static void fill_header(struct lt *lt, struct lt_snapshot *s, u64 now)
 
 static void sort_taken(struct lt_buffer *taken, u32 sort_by, u32 limit);
 
-/* On failure the snapshot is empty. */
-int lt_snapshot_take(struct lt *lt, const struct lt_viewer *v, const struct lt_request *r,
-		     struct lt_snapshot *s)
+/* What is filled while lt->mutex is held. */
+struct draft {
+	struct lt_snapshot *s;
+	struct lt_buffer chosen;
+	struct lt_copies copies;
+	struct lt_buffer *all[LT_SNAPSHOT_BUFFERS];
+};
+
+/* With as much room as the last one took. */
+static void draft_init(struct draft *d, struct lt_snapshot *s, struct lt_budget *budget, const size_t *room)
 {
-	struct lt_buffer chosen = {};
-	struct lt_copies copies = {};
+	struct lt_buffer * const all[LT_SNAPSHOT_BUFFERS] = {
+		&s->taken, &s->wakers, &d->chosen, &d->copies.entries, &d->copies.wakers,
+	};
+	int i;
+
+	memset(s, 0, sizeof(*s));
+	memset(d, 0, sizeof(*d));
+	d->s = s;
+	for (i = 0; i < LT_SNAPSHOT_BUFFERS; i++) {
+		d->all[i] = all[i] ?: &s->section[i - (LT_SNAPSHOT_BUFFERS - LT_SEC_NR)];
+		d->all[i]->budget = budget;
+		lt_buffer_reserve(d->all[i], room[i]);
+	}
+}
+
+static int draft_restart(struct draft *d)
+{
+	int i, err = 0;
+
+	for (i = 0; i < LT_SNAPSHOT_BUFFERS; i++)
+		err = err ?: lt_buffer_restart(d->all[i]);
+	lt_buffer_add(&d->s->section[LT_SEC_STRINGS], "", 1);
+	return err;
+}
+
+static int draft_error(const struct draft *d)
+{
+	int i, err = 0;
+
+	for (i = 0; i < LT_SNAPSHOT_BUFFERS; i++)
+		err = err ?: d->all[i]->err;
+	return err;
+}
+
+/* lt->mutex held. */
+static int fill(struct lt *lt, const struct lt_viewer *v, const struct lt_request *r, struct draft *d)
+{
+	const struct lt_chosen *chosen;
+	struct lt_snapshot *s = d->s;
 	u32 i, n, matched = 0;
 	u64 now;
 	int err;
 
-	memset(s, 0, sizeof(*s));
-	s->cgroup_root = lt_cgroup_readers_root();
-	if (!s->cgroup_root)
-		return -ENOMEM;
-	lt_buffer_add(&s->section[LT_SEC_STRINGS], "", 1);
-	if (mutex_lock_interruptible(&lt->mutex)) {
-		lt_snapshot_free(s);
-		return -ERESTARTSYS;
-	}
 	lt_ksyms_trim(lt);
 	lt->snap_seq++;
 	lt_lattree_sync(lt);
 	now = lt_clock();
-	err = lt_select(lt, v, r, now, &chosen, &matched);
-	n = chosen.len / sizeof(struct lt_chosen);
+	err = lt_select(lt, v, r, now, &d->chosen, &matched);
+	chosen = (const struct lt_chosen *)d->chosen.data;
+	n = d->chosen.len / sizeof(*chosen);
 	for (i = 0; i < n && !err; i++) {
-		err = take_one(lt, s, v, (struct lt_chosen *)chosen.data + i, r->query.traces,
-			       now, &copies);
+		err = take_one(lt, s, v, &chosen[i], r->query.traces, now, &d->copies) ?: draft_error(d);
 		cond_resched();
 	}
 	matched += take_others(lt, s, v, &r->query);
 	fill_header(lt, s, now);
 	s->header.tasks_total = lt->nr_records;
 	s->header.tasks_matched = matched;
-	mutex_unlock(&lt->mutex);
+	return err ?: draft_error(d);
+}
 
-	sort_taken(&s->taken, r->query.sort, r->query.limit);
-	err = err ?: s->taken.err ?: s->wakers.err;
-	for (i = 0; i < LT_SEC_NR; i++)
-		err = err ?: s->section[i].err;
-	lt_buffer_free(&chosen);
-	lt_copies_free(&copies);
+/*
+ * On failure the snapshot is empty. Others wait for lt->mutex, among them the
+ * worker, so memory that is not there at once is waited for without it (a reader's
+ * cgroup may make him wait for long), and the snapshot begun again.
+ */
+int lt_snapshot_take(struct lt *lt, const struct lt_viewer *v, struct lt_request *r,
+		     struct lt_budget *budget, struct lt_snapshot *s)
+{
+	struct draft d;
+	int i, err;
+
+	draft_init(&d, s, budget, r->room);
+	s->cgroup_root = lt_cgroup_readers_root();
+	err = s->cgroup_root ? -EAGAIN : -ENOMEM;
+	while (err == -EAGAIN) {
+		err = draft_restart(&d);
+		if (err)
+			break;
+		if (mutex_lock_interruptible(&lt->mutex)) {
+			err = -ERESTARTSYS;
+			break;
+		}
+		budget->hurry = true;
+		err = fill(lt, v, r, &d);
+		budget->hurry = false;
+		mutex_unlock(&lt->mutex);
+	}
+	for (i = 0; i < LT_SNAPSHOT_BUFFERS; i++)
+		r->room[i] = err ? 0 : d.all[i]->len;
+	lt_buffer_free(&d.chosen);
+	lt_copies_free(&d.copies);
+	if (!err) {
+		sort_taken(&s->taken, r->query.sort, r->query.limit);
+		err = s->taken.err;
+	}
 	if (err)
 		lt_snapshot_free(s);
 	return err;
@@ -341,7 +409,7 @@ static void sort_taken(struct lt_buffer *taken, u32 sort_by, u32 limit)
 {
 	u32 i, n = taken->len / sizeof(struct lt_taken);
 	struct lt_taken *t = (struct lt_taken *)taken->data;
-	struct lt_buffer sorted = {}, orders = {};
+	struct lt_buffer sorted = { .budget = taken->budget }, orders = sorted;
 	struct order o;
 
 	for (i = 0; i < n; i++) {

@@ -7,10 +7,14 @@
 #include "lattop.h"
 #include "security.h"
 
+/* Those of a snapshot, of what is chosen, and of a task's copies. */
+enum { LT_SNAPSHOT_BUFFERS = LT_SEC_NR + 5 };
+
 /* A checked query; pids in ascending order, NULL for all. */
 struct lt_request {
 	struct lt_query query;
 	u32 *pids;
+	size_t room[LT_SNAPSHOT_BUFFERS];	/* bytes that its last snapshot took */
 };
 
 /* A task record, and who it is in the first pid namespace. */
@@ -28,8 +32,8 @@ struct lt_snapshot {
 	struct lt_buffer section[LT_SEC_NR];	/* LT_SEC_TASKS stays empty until assembled */
 };
 
-int lt_snapshot_take(struct lt *lt, const struct lt_viewer *v, const struct lt_request *r,
-		     struct lt_snapshot *s);
+int lt_snapshot_take(struct lt *lt, const struct lt_viewer *v, struct lt_request *r,
+		     struct lt_budget *budget, struct lt_snapshot *s);
 int lt_snapshot_assemble(struct lt_snapshot *s, struct lt_buffer *out);
 void lt_snapshot_free(struct lt_snapshot *s);
 

@@ -55,7 +55,7 @@ u64 lt_memory_bytes(struct lt *lt)
 	bytes += 3 * (PID_MAX_LIMIT / 8);
 	bytes += num_possible_cpus() * (sizeof(struct lt_capture) + sizeof(struct lt_stats));
 	bytes += (lt->nr_exited_procs + 1) * sizeof(struct lt_task);
-	bytes += lt_owners_bytes();
+	bytes += lt_owners_bytes() + ((u64)atomic_read(&lt->snapshot_kib) << 10);
 	bytes += LT_MAX_MISSES * sizeof(struct lt_miss) +
 		 (sizeof(struct hlist_head) << LT_SPACE_HASH_BITS) + lt_rows_bytes(lt);
 	return bytes + lt->ksym_bytes + lt->cgroup_bytes;

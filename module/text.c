@@ -38,16 +38,16 @@ static void header(const struct lt_snapshot *s, struct lt_buffer *out)
 	lt_buffer_printf(out, "# clock monotonic_ns=%llu since_ns=%llu\n", h->time_ns, h->since_ns);
 	lt_buffer_printf(out, "# tasks shown=%zu matched=%u total=%u\n",
 			 s->taken.len / sizeof(struct lt_taken), h->tasks_matched, h->tasks_total);
-	lt_buffer_printf(out, "# limits tasks=%u entries=%u traces=%u exited=%u rows=%u memos=%u wakers=%u user_share=%u\n",
+	lt_buffer_printf(out, "# limits tasks=%u entries=%u traces=%u exited=%u rows=%u memos=%u wakers=%u snapshot_kib=%u user_share=%u\n",
 			 h->limit[LT_LIMIT_TASKS], h->limit[LT_LIMIT_ENTRIES],
 			 h->limit[LT_LIMIT_TRACES], h->limit[LT_LIMIT_EXITED],
 			 h->limit[LT_LIMIT_ROWS], h->limit[LT_LIMIT_MEMOS],
-			 h->limit[LT_LIMIT_WAKERS], h->user_share);
-	lt_buffer_printf(out, "# used tasks=%u entries=%u traces=%u exited=%u rows=%u memos=%u wakers=%u memory_bytes=%llu\n",
+			 h->limit[LT_LIMIT_WAKERS], h->limit[LT_LIMIT_SNAPSHOT_KIB], h->user_share);
+	lt_buffer_printf(out, "# used tasks=%u entries=%u traces=%u exited=%u rows=%u memos=%u wakers=%u snapshot_kib=%u memory_bytes=%llu\n",
 			 h->used[LT_LIMIT_TASKS], h->used[LT_LIMIT_ENTRIES],
 			 h->used[LT_LIMIT_TRACES], h->used[LT_LIMIT_EXITED],
 			 h->used[LT_LIMIT_ROWS], h->used[LT_LIMIT_MEMOS],
-			 h->used[LT_LIMIT_WAKERS], h->memory_bytes);
+			 h->used[LT_LIMIT_WAKERS], h->used[LT_LIMIT_SNAPSHOT_KIB], h->memory_bytes);
 	lt_buffer_printf(out, "# lost");
 	for (i = 0; i < LT_LOST_NR; i++)
 		lt_buffer_printf(out, " %s=%llu", lost_names[i], h->lost[i]);

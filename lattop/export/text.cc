@@ -144,6 +144,7 @@ std::string limit_name(std::size_t limit) {
         case LT_LIMIT_ROWS: return "rows";
         case LT_LIMIT_MEMOS: return "memos";
         case LT_LIMIT_WAKERS: return "wakers";
+        case LT_LIMIT_SNAPSHOT_KIB: return "snapshot_kib";
         default: return fmt::format("limit_{}", limit);
     }
 }

@@ -38,6 +38,15 @@ public:
         : Error(what, hint, ExitCode::Usage) {}
 };
 
+/// EDQUOT of /proc/lattop: who opened it holds all that he may.
+class SnapshotQuotaError : public Error {
+public:
+    explicit SnapshotQuotaError(const std::string& path)
+        : Error("all that this user's open descriptors of " + path + " may hold is used up",
+                "end other readers of the same user, or load the module with a larger "
+                "max_snapshot_mib") {}
+};
+
 /// There is no module to talk to, or it does not let this user, or it speaks
 /// another version.
 class NotUsableError : public Error {

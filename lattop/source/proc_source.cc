@@ -27,6 +27,7 @@ constexpr const char* kLoadHint =
 
 [[noreturn]] void throw_open_error(const std::string& path, int error) {
     switch (error) {
+        case EDQUOT: throw SnapshotQuotaError(path);
         case ENOENT:
             throw NoModuleError(
                 fmt::format("lattop's kernel module is not loaded (there is no {})", path),
@@ -44,6 +45,7 @@ constexpr const char* kLoadHint =
 
 [[noreturn]] void throw_query_error(const std::string& path, int error) {
     switch (error) {
+        case EDQUOT: throw SnapshotQuotaError(path);
         case ENOTTY:
             throw NotUsableError(
                 fmt::format("{} is not lattop's: it does not know the query", path),

@@ -18,6 +18,7 @@ std::size_t read_at(int fd, std::uint64_t offset, std::span<std::byte> into,
     for (;;) {
         const ssize_t n = ::pread(fd, into.data(), into.size(), static_cast<off_t>(offset));
         if (n >= 0) return static_cast<std::size_t>(n);
+        if (errno == EDQUOT) throw SnapshotQuotaError(path);
         if (errno != EINTR)
             throw Error(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
     }

@@ -198,6 +198,7 @@ enum lt_limit {
 	LT_LIMIT_ROWS,		/* learned rows, all address spaces */
 	LT_LIMIT_MEMOS,		/* remembered traces, of all tasks */
 	LT_LIMIT_WAKERS,	/* wakers of all entries; the limit is 0 without wakers=1 */
+	LT_LIMIT_SNAPSHOT_KIB,	/* what open descriptors hold; the limit is of users who do not see all */
 	LT_LIMIT_NR
 };
 
