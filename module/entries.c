@@ -45,7 +45,7 @@ static void want_buckets(struct lt *lt, struct lt_task *t)
 		return;
 	t->wants_buckets = true;
 	llist_add(&t->wants_buckets_node, &lt->wants_buckets);
-	irq_work_queue(&lt->kick);
+	lt_kick(&lt->kick);
 }
 
 /*

@@ -493,6 +493,7 @@ int lt_stats_init(struct lt *lt);
 void lt_stats_exit(struct lt *lt);
 
 /* worker.c */
+void lt_kick(struct irq_work *kick);
 void lt_refill(struct lt *lt);
 int lt_worker_init(struct lt *lt);
 void lt_worker_exit(struct lt *lt);

@@ -66,7 +66,7 @@ static void *pop_any(struct lt_pool *pool)
 static void kick(struct lt_pool *pool)
 {
 	if (!READ_ONCE(pool->dry))
-		irq_work_queue(pool->kick);
+		lt_kick(pool->kick);
 }
 
 /* May this owner have one more for good? Counts it. Any context with preemption off. */

@@ -137,7 +137,7 @@ struct lt_task *lt_task_new(struct lt *lt, struct lt_shard *shard, struct task_s
 	if (unlikely(!t)) {
 		*cause = causes[why];
 		if (exited_make_room(lt, owner, why))
-			irq_work_queue(&lt->kick);
+			lt_kick(&lt->kick);
 		lt_owner_put(lt, owner);
 		return NULL;
 	}
@@ -199,7 +199,7 @@ void lt_task_mark_exited(struct lt *lt, struct lt_shard *shard, struct lt_task *
 	lt_task_mark_dirty(shard, t);
 	lt_owner_charge_anyway(lt, t->owner, LT_HELD_EXITED, 1);
 	if (atomic_inc_return(&lt->nr_exited) > (int)lt->retain_exited + 256)
-		irq_work_queue(&lt->kick);
+		lt_kick(&lt->kick);
 }
 
 /* Hooks cannot find t any more. */

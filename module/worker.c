@@ -4,6 +4,8 @@
  * tables, name cgroups, retire exited tasks. Runs every second and when a hook asks, through
  * an irq_work (the one wake-up that is safe under a runqueue lock).
  */
+#include <linux/cpumask.h>
+#include <linux/smp.h>
 #include <linux/workqueue.h>
 
 #include "cgroups.h"
@@ -16,6 +18,16 @@ static void kicked(struct irq_work *kick)
 
 	queue_work(lt->wq, &lt->refill);
 	mod_delayed_work(lt->wq, &lt->upkeep, 0);
+}
+
+/*
+ * Any context with interrupts off. A CPU that goes offline runs no irq_work any more, and what was queued there would be
+ * pending until it is back, for all CPUs; only hooks by kprobes and RT's threads get so far. The worker's next second will do.
+ */
+void lt_kick(struct irq_work *kick)
+{
+	if (likely(cpu_active(raw_smp_processor_id())))
+		irq_work_queue(kick);
 }
 
 /*
