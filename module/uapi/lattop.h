@@ -166,7 +166,7 @@ struct lt_section {
 	X(kernel_cut,	"sleeps whose kernel stack is deeper than kernel_depth") \
 	X(user_cut,	"sleeps whose user stack is deeper than user_depth") \
 	X(user_fault,	"sleeps whose user stack was not readable to its end") \
-	X(order,	"sleeps whose end was not seen (ended at the next event)") \
+	X(order,	"sleeps whose end was not seen (ended at the next event), or whose begin (not in any sum)") \
 	X(probe_missed,	"kprobes skipped by the kernel because another was being handled") \
 	X(user_miss,	"sleeps whose user stack ends at code no row is known for yet") \
 	X(user_cannot,	"sleeps whose user stack ends at code that cannot be unwound") \

@@ -29,7 +29,7 @@ void Invariants::check(const Snapshot& snapshot) {
 void Invariants::check_header(const Snapshot& snapshot) {
     const lt_header& head = snapshot.header();
     if (head.lost[LT_LOST_order])
-        report_.fail("{} sleeps whose end was not seen", head.lost[LT_LOST_order]);
+        report_.fail("{} sleeps whose begin or end was not seen", head.lost[LT_LOST_order]);
     if (head.lost[LT_LOST_memo_wrong])
         report_.fail("{} remembered traces were wrong", head.lost[LT_LOST_memo_wrong]);
     if (head.since_ns > head.time_ns)
