@@ -8,6 +8,8 @@
 
 /* An entry and a waker as copied: their traces by pointer, which lt->mutex keeps. */
 struct lt_copied_entry {
+	const struct lt_entry *of;
+	u32 round;			/* when it was last found to be true */
 	struct lt_trace *trace;		/* NULL for [other] */
 	struct lt_entry_rec rec;	/* first_waker: among the copies */
 };
@@ -22,6 +24,7 @@ struct lt_copies {
 	struct lt_task_rec task;	/* all but pids and what points into the snapshot */
 	u32 own_exec_id;
 	struct lt_buffer entries, wakers;
+	u32 round;
 };
 
 static inline unsigned int lt_copies_count(const struct lt_copies *c)
@@ -29,7 +32,7 @@ static inline unsigned int lt_copies_count(const struct lt_copies *c)
 	return c->entries.len / sizeof(struct lt_copied_entry);
 }
 
-int lt_copies_take(struct lt *lt, const struct lt_task *t, u32 which, u64 now, struct lt_copies *to);
+int lt_copies_take(struct lt *lt, struct lt_task *t, u32 which, u64 now, struct lt_copies *to);
 void lt_copies_hide_before(struct lt_copies *c, u32 exec_id);
 void lt_copies_sort(struct lt_copies *c);
 void lt_copies_free(struct lt_copies *c);

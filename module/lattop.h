@@ -127,6 +127,7 @@ struct lt_entry {
 	u64 hist[LT_HIST_BUCKETS];	/* ended */
 	struct lt_waker *wakers;	/* wakers.h */
 	u32 nr_wakers;
+	u32 copied_at;			/* copies.c: where its copy is, if that says so, too */
 };
 
 /* Who a task was, for readers that come after its exit. */

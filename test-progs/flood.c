@@ -6,7 +6,7 @@
  * mapped at MAPPINGS places, with a nap in each, so that a resolver has as many rows
  * to teach. tests/vm/cases/table-quota runs it.
  *
- * flood THREADS STACKS MAPPINGS SECONDS [still]
+ * flood THREADS STACKS MAPPINGS SECONDS [still|churn [NAP_US]]
  */
 #include "truth.h"
 
@@ -16,11 +16,11 @@
 /* SHARED: a path beyond those of 6,500 threads with 10 stacks */
 enum { DEPTH = 16, SHARED = 0xffff };
 
-static long stacks, mappings;
+static long stacks, mappings, nap_us;
 static volatile bool enough;
 
 static void nap(void) {
-    truth_sleep_us(250000);
+    truth_sleep_us(nap_us);
 }
 
 /* The bits of path say from where each frame calls the next. */
@@ -103,6 +103,7 @@ int main(int argc, char** argv) {
 
     stacks = truth_arg(argc, argv, 2, 16);
     mappings = truth_arg(argc, argv, 3, 1000);
+    nap_us = truth_arg(argc, argv, 6, 250000);
     truth_will("nap at %ld stacks in each of %ld threads, and in code mapped %ld times", stacks,
                count, mappings);
     pthread_attr_init(&small);

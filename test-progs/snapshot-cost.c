@@ -6,7 +6,7 @@
  * place of the module's text the reads stand between marks for
  * tests/bench/irqs_off.c, with the number of the reading as id. tests/bench/snapshot runs it.
  *
- * snapshot-cost text|records TIMES [TEXT_ADDRESS TEXT_BYTES]
+ * snapshot-cost text|records|all TIMES [TEXT_ADDRESS TEXT_BYTES [PID]]
  */
 #include "../tests/bench/marks.h"
 #include "truth.h"
@@ -15,15 +15,17 @@
 
 enum { ROOM = 64 << 20, PAUSE_US = 2000000 };
 
-/* As the live screen asks for them: the first 1,000, each with its worst trace. */
-static void ask_for_records(int fd) {
+/* As the live screen asks for them: the first 1,000, each with its worst trace; or pid's with all of theirs. */
+static void ask_for_records(int fd, uint32_t pid) {
     struct lt_query query = {
         .size = sizeof(query),
         .view = LT_VIEW_RECORDS,
         .sort = LT_SORT_BLOCKED,
         .limit = LT_TEXT_TASKS,
-        .traces = LT_TRACES_WORST,
+        .traces = pid ? LT_TRACES_ALL : LT_TRACES_WORST,
         .uid = LT_UID_ANY,
+        .n_pids = pid ? 1 : 0,
+        .pids = (uintptr_t)&pid,
     };
 
     truth_need(ioctl(fd, LT_IOC_QUERY, &query), "LT_IOC_QUERY");
@@ -48,7 +50,8 @@ int main(int argc, char** argv) {
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     if (buffer == MAP_FAILED) truth_die("mmap");
-    if (argc > 1 && !strcmp(argv[1], "records")) ask_for_records(fd);
+    if (argc > 1 && strcmp(argv[1], "text") != 0)
+        ask_for_records(fd, argc > 5 ? (uint32_t)truth_arg(argc, argv, 5, 0) : 0);
     read_all(fd, buffer); /* its pages, and the names of functions, are there afterwards */
     for (long i = 0; i < times; i++) {
         uint64_t start;

@@ -18,7 +18,7 @@ def measure(kernel, quick):
     tasks = QUICK_TASKS if quick else TASKS
     with tempfile.TemporaryDirectory(prefix="lattop-bench-") as folder:
         for words in guest.figures(kernel, "snapshot", "--mem", "4096", "--plugin", plugin.build(folder), setting=[f"LATTOP_TASKS={tasks}"]):
-            if words[0] in ("text", "records"):
+            if words[0] in ("text", "records", "all"):
                 costs.append((words[0], (float(words[1]), int(words[2]))))
             elif words[0] == "symbol":
                 symbols.append((int(words[1], 16), words[2]))
@@ -33,7 +33,8 @@ def measure(kernel, quick):
 
 def tables(results):
     yield ("A snapshot of the first 1,000 of many tasks that sleep every ten seconds, each with the trace that cost it most, every two "
-           "seconds by a descriptor that stays open; the dearest of three. Off: the longest stretch of instructions with interrupts "
+           "seconds by a descriptor that stays open; the dearest of three. all: one process, of which four threads have 500 traces each, with "
+           "all of them. Off: the longest stretch of instructions with interrupts "
            "off while it was taken in which the module's code ran; the longest interrupt that woke tasks, as many as were due, each through "
            "the hooks; the longest of anybody else's (interrupts that wake nobody, the scheduler).")
     yield ""
