@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// See demangle.h.
+// See demangle.h. A part of a C++ name may stand for what was said before (S_, T_), and
+// so on: 230 bytes make 142 MB, 300 more than there is memory. abi::__cxa_demangle()
+// has no limit and cannot be stopped; what it is made of hands the name over piece by
+// piece. That function is in libstdc++'s static part alone (libsupc++.a), as it has
+// been since 2007, declared nowhere.
 #include "unwind/demangle.h"
 
-#include <cxxabi.h>
-
-#include <cstdlib>
-#include <memory>
+#include <cstddef>
+#include <optional>
 #include <string_view>
 
 #include "unwind/demangle_rust.h"
+
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming)
+extern "C" int __gcclibcxx_demangle_callback(
+    const char* mangled, void (*take)(const char* piece, std::size_t bytes, void* to), void* to);
 
 namespace lattop {
 namespace {
@@ -20,19 +26,34 @@ namespace {
 constexpr std::size_t kMaxMangled = 8192;
 constexpr std::size_t kMaxDemangled = 65536;
 
+struct TooLong {};
+
+/// Thrown through C that owns nothing: all that it works on is on its stack.
+void take_piece(const char* piece, std::size_t bytes, void* to) {
+    auto& name = *static_cast<std::string*>(to);
+    if (name.size() + bytes > kMaxDemangled) throw TooLong{};
+    name.append(piece, bytes);
+}
+
+std::optional<std::string> demangle_cxx(const std::string& mangled) {
+    std::string name;
+    try {
+        if (__gcclibcxx_demangle_callback(mangled.c_str(), take_piece, &name) != 0)
+            return std::nullopt;
+    } catch (const TooLong&) {
+        return std::nullopt;
+    }
+    return name;
+}
+
 }  // namespace
 
 std::string demangle(const std::string& name) {
     if (name.size() > kMaxMangled) return name;
     if (name.starts_with("_R")) return demangle_rust_v0(name).value_or(name);
     if (!name.starts_with("_Z")) return name;
-    int status = 0;
-    const std::unique_ptr<char, decltype(&std::free)> text(
-        abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-    if (status != 0 || text == nullptr) return name;
-    const std::string_view whole(text.get());
-    if (whole.size() > kMaxDemangled) return name;
-    return demangle_rust_legacy(std::string(whole));
+    auto text = demangle_cxx(name);
+    return text ? demangle_rust_legacy(*std::move(text)) : name;
 }
 
 }  // namespace lattop

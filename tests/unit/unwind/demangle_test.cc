@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "unwind/demangle.h"
 
+#include <fmt/format.h>
+
 #include "tests/unit/support/catch.h"
 #include "unwind/bounded_cache.h"
 
@@ -92,6 +94,20 @@ TEST_CASE("hostile names cost neither stack nor time") {
         name.resize(8000);
         CHECK(!demangle(name).empty());
     }
+}
+
+TEST_CASE("C++ names that would print for ever stay as they are") {
+    // Parameters of type A<T, T>, T being that of the one before: each is twice as long.
+    const auto doubled = [](std::size_t times) {
+        constexpr std::string_view kDigits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+        std::string name = "_Z1f1AIiiE";
+        for (const char digit : kDigits.substr(0, times))
+            name += fmt::format("S_IS{0}_S{0}_E", digit);
+        return name;
+    };
+    CHECK(demangle(doubled(1)) == "f(A<int, int>, A<A<int, int>, A<int, int> >)");
+    CHECK(demangle(doubled(8)).size() > 4000);
+    CHECK(demangle(doubled(36)) == doubled(36));
 }
 
 TEST_CASE("a bounded cache drops what was used least recently") {
