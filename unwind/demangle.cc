@@ -49,7 +49,7 @@ std::optional<std::string> demangle_cxx(const std::string& mangled) {
 }  // namespace
 
 std::string demangle(const std::string& name) {
-    if (name.size() > kMaxMangled) return name;
+    if (name.size() > kMaxMangled) return name.substr(0, kMaxMangled);
     if (name.starts_with("_R")) return demangle_rust_v0(name).value_or(name);
     if (!name.starts_with("_Z")) return name;
     auto text = demangle_cxx(name);

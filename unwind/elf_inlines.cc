@@ -6,7 +6,9 @@
 #include <dwarf.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstddef>
+#include <cstring>
 #include <optional>
 
 #include "unwind/demangle.h"
@@ -82,7 +84,7 @@ std::string name_of(Dwarf_Die& call) {
         if (dwarf_attr_integrate(&call, name, &attribute) != nullptr)
             if (const char* text = dwarf_formstring(&attribute)) return demangle(text);
     const char* plain = dwarf_diename(&call);
-    return plain == nullptr ? "" : plain;
+    return plain == nullptr ? "" : demangle(plain);
 }
 
 Dwarf_Word number_of(Dwarf_Die& call, unsigned name) {
@@ -102,10 +104,14 @@ SourceLine call_line(Dwarf_Die& unit, Dwarf_Die& call) {
         return {};
     const char* file = dwarf_filesrc(files, index, nullptr, nullptr);
     if (file == nullptr) return {};
-    return {file, static_cast<std::uint32_t>(line)};
+    return source_line(file, static_cast<std::uint32_t>(line));
 }
 
 }  // namespace
+
+SourceLine source_line(const char* file, std::uint32_t line) {
+    return {std::string(file, strnlen(file, PATH_MAX)), line};
+}
 
 std::vector<InlinedCall> inlined_at(Dwarf_Die& unit, std::uint64_t address) {
     std::vector<InlinedCall> inlined;

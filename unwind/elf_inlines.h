@@ -21,6 +21,10 @@ struct SourceLine {
     std::uint32_t line = 0;  ///< 0 where not known
 };
 
+/// As a file's line table says it; of a path that the kernel would not take the
+/// beginning, for each frame keeps a copy.
+SourceLine source_line(const char* file, std::uint32_t line);
+
 struct InlinedCall {
     std::string function;  ///< demangled; "" where it has no name
     SourceLine call;       ///< where in its caller it was called

@@ -55,7 +55,7 @@ SourceLine line_in(Dwarf_Die& unit, std::uint64_t address) {
     int line = 0;
     const char* file = dwarf_linesrc(found, nullptr, nullptr);
     if (file == nullptr || dwarf_lineno(found, &line) != 0 || line <= 0) return {};
-    return {file, static_cast<std::uint32_t>(line)};
+    return source_line(file, static_cast<std::uint32_t>(line));
 }
 
 }  // namespace

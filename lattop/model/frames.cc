@@ -142,12 +142,13 @@ std::string without_parameters(const std::string& name) {
 
 std::string fitted_name(const std::string& name, std::size_t columns) {
     if (name.size() <= columns) return name;
-    std::string plain = without_template_arguments(name);
-    for (std::size_t at = 0; plain.size() > columns && at != std::string::npos;) {
-        at = plain.find("::");
-        if (at != std::string::npos) plain.erase(0, at + 2);
+    const std::string plain = without_template_arguments(name);
+    std::string_view rest = plain;
+    for (std::size_t at = 0; rest.size() > columns && at != std::string::npos;) {
+        at = rest.find("::");
+        if (at != std::string::npos) rest.remove_prefix(at + 2);
     }
-    return plain;
+    return std::string(rest);
 }
 
 std::vector<std::string> kernel_frame_texts(const Snapshot& snapshot, const Trace& trace) {

@@ -77,6 +77,11 @@ TEST_CASE("names that are too long lose what tells least") {
     CHECK(fitted_name("very_long_plain_name", 5) == "very_long_plain_name");
     CHECK(fitted_name("A::operator<<", 5) == "operator<<");
     CHECK(fitted_name("broken<<name", 5) == "broken<<name");
+    // In time that grows as the name does
+    std::string qualifiers;
+    for (int i = 0; i < 1'000'000; ++i)
+        qualifiers += "::";
+    CHECK(fitted_name(qualifiers + "take", 5) == "take");
 }
 
 TEST_CASE("frames as text") {

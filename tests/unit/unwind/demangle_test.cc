@@ -90,7 +90,7 @@ TEST_CASE("hostile names cost neither stack nor time") {
         std::string name = "_Z1f";
         while (name.size() < 100'000)
             name += part;
-        CHECK(demangle(name) == name);
+        CHECK(demangle(name) == name.substr(0, 8192));
         name.resize(8000);
         CHECK(!demangle(name).empty());
     }

@@ -42,6 +42,12 @@ std::string build_id_of(const std::string& path) {
 
 }  // namespace
 
+TEST_CASE("of a source file's path no more is kept than the kernel would take") {
+    CHECK(source_line("a.cc", 1).file == "a.cc");
+    const std::string path(100'000, 'a');
+    CHECK(source_line(path.c_str(), 1).file == path.substr(0, PATH_MAX));
+}
+
 TEST_CASE("functions are named in every kind of program") {
     struct Case {
         const char* program;
