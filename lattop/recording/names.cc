@@ -267,11 +267,12 @@ void RecordedNames::add(std::span<const std::byte> payload) {
         } else if (kind == 'U') {
             const auto uid = reader.fixed<std::uint32_t>();
             std::string name = text(reader);
-            if (reader.ok()) users_.insert_or_assign(uid, std::move(name));
+            if (reader.ok() && !name.empty()) users_.insert_or_assign(uid, std::move(name));
         } else if (kind == 'C') {
             std::string path = text(reader);
             std::string name = text(reader);
-            if (reader.ok()) cgroups_.insert_or_assign(std::move(path), std::move(name));
+            if (reader.ok() && !name.empty())
+                cgroups_.insert_or_assign(std::move(path), std::move(name));
         } else {
             throw RecordingError(fmt::format("names: no item begins with {:#04x}", kind));
         }

@@ -15,7 +15,7 @@
 //	        a user stack, innermost frame first; a later one of the same
 //	        identity replaces it. own: index of the innermost frame in the
 //	        program's own file, ffffffff for none
-//	'U' u32 uid, text name
+//	'U' u32 uid, text name                  (an empty name is none, here and below)
 //	'C' text path, text name
 //	        a cgroup that is called other than by its path
 //

@@ -425,6 +425,13 @@ TEST_CASE("names beyond any machine's are refused, up to the limits they are tak
     CHECK_THROWS_WITH(add(few, frame_item(3)), has_text("in all, 100 is the most"));
 }
 
+TEST_CASE("an empty name is none: the number and the path stand there") {
+    recording::RecordedNames names;
+    add(names, "U" + std::string(4 + 4, '\0') + "C" + std::string("\4\0\0\0/web\0\0\0\0", 12));
+    CHECK(static_cast<Users&>(names).name(0) == "0");
+    CHECK(static_cast<CgroupNames&>(names).name("/web") == "/web");
+}
+
 TEST_CASE(
     "a recording of a few bytes with names beyond any machine's is damaged there, and says so") {
     auto bytes = sample_recording(2);
