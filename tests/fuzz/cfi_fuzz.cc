@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Call-frame information: what is checked here may be given to libdw, and each
-// row that comes of it may be taught. The bytes are the .eh_frame (or, by the
-// first one, .debug_frame) of an otherwise plain file, laid out as a small
-// program is: code from 0x1000 on, .eh_frame at 0x2100.
+// row that comes of it may be taught. The bytes are the .eh_frame, then the
+// .debug_frame of an otherwise plain file, laid out as a small program is: code from
+// 0x1000 on, .eh_frame at 0x2100.
 #include <elf.h>
 
 #include <cstdint>
@@ -70,13 +70,7 @@ std::vector<char> image_of(std::span<const std::uint8_t> frames, bool debug) {
     return image;
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    if (size == 0) return 0;
-    const bool debug = (data[0] & 1U) != 0;
-    // A mutation of a real section keeps its first byte, so that byte is part of it.
-    const std::span<const std::uint8_t> frames(data, size);
+void check(std::span<const std::uint8_t> frames, bool debug) {
     lattop::CfiEntries entries;
     const bool sound = lattop::check_cfi(
         frames, debug ? lattop::CfiFormat::DebugFrame : lattop::CfiFormat::EhFrame, entries);
@@ -90,5 +84,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             REQUIRE(sound || built.row.kind == LT_ROW_CANNOT);
         }
     }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    if (size == 0) return 0;
+    for (const bool debug : {false, true})
+        check({data, size}, debug);
     return 0;
 }
