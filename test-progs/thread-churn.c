@@ -1,30 +1,49 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Threads come, sleep once and go; what they slept stays with their process. thread-churn [THREADS]
+/*
+ * Threads come, sleep once and go; what they slept stays with their process. With
+ * AT_A_TIME so many are alive at once: none goes before all of them have come.
+ *
+ * thread-churn [THREADS [AT_A_TIME]]
  */
 #include "truth.h"
 
 #include <pthread.h>
 
-enum { AT_A_TIME = 8 };
+enum { AT_A_TIME = 8, STACK_BYTES = 65536 };
+
+static bool together;
+static pthread_barrier_t all_there;
 
 static void* live_shortly(void* unused) {
     truth_sleep_us(500);
+    if (together) pthread_barrier_wait(&all_there);
     return unused;
 }
 
 int main(int argc, char** argv) {
     long threads = truth_arg(argc, argv, 1, 400);
-    pthread_t running[AT_A_TIME];
+    long at_a_time = truth_arg(argc, argv, 2, AT_A_TIME);
+    pthread_t* running = calloc((size_t)at_a_time, sizeof(*running));
+    pthread_attr_t small;
     struct truth truth;
 
-    truth_will("run %ld threads, %d at a time, each of which sleeps once", threads, AT_A_TIME);
+    together = argc > 2;
+    /* Without guard pages neighbouring stacks are one mapping: there are not enough for 30,000 */
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, STACK_BYTES);
+    pthread_attr_setguardsize(&small, 0);
+    truth_will("run %ld threads, %ld at a time, each of which sleeps once", threads, at_a_time);
     truth_begin(&truth, "main");
-    for (long i = 0; i < threads; i += AT_A_TIME) {
-        for (int j = 0; j < AT_A_TIME; j++)
-            truth_need0(pthread_create(&running[j], NULL, live_shortly, NULL), "pthread_create");
-        for (int j = 0; j < AT_A_TIME; j++)
+    for (long i = 0; i < threads; i += at_a_time) {
+        pthread_barrier_init(&all_there, NULL, (unsigned)at_a_time + 1);
+        for (long j = 0; j < at_a_time; j++)
+            truth_need0(pthread_create(&running[j], &small, live_shortly, NULL), "pthread_create");
+        if (together) pthread_barrier_wait(&all_there);
+        for (long j = 0; j < at_a_time; j++)
             pthread_join(running[j], NULL);
+        pthread_barrier_destroy(&all_there);
     }
     truth_end(&truth, TRUTH_UNKNOWN);
     truth_process("all-threads", 0);
+    free(running);
 }
