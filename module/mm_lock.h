@@ -14,7 +14,7 @@
 
 enum { LT_LOCK_TRIES = 500 };	/* some half a second */
 
-/* try: mmap_read_trylock or mmap_write_trylock; *tries are left, of LT_LOCK_TRIES. Is it locked now? */
+/* try: mmap_read_trylock or lt_compat_mmap_write_trylock; *tries are left, of LT_LOCK_TRIES. Is it locked now? */
 static inline bool lt_lock_mm(struct mm_struct *mm, bool (*try)(struct mm_struct *mm), int *tries)
 {
 	while (!try(mm)) {

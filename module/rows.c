@@ -24,6 +24,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
+#include "compat/mm.h"
 #include "lattop.h"
 #include "mm_lock.h"
 #include "params.h"
@@ -211,7 +212,7 @@ static struct lt_space *space_of(struct lt *lt, struct task_struct *p, struct mm
 	s->used = jiffies;
 	s->owner = lt_owner_of(lt, p);
 	s->notifier.ops = &notifier_ops;
-	if (lt_lock_mm(mm, mmap_write_trylock, &tries)) {
+	if (lt_lock_mm(mm, lt_compat_mmap_write_trylock, &tries)) {
 		err = __mmu_notifier_register(&s->notifier, mm);
 		mmap_write_unlock(mm);
 	}
