@@ -3,7 +3,6 @@
 // See resolver_worker.h.
 #include "lattop/resolver_worker.h"
 
-#include <fmt/format.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
@@ -42,8 +41,8 @@ constexpr std::chrono::seconds kAfterFull{2};
 /// How often it is looked whether the module is loaded again.
 constexpr int kModuleLookMs = 1000;
 
-/// Threads that are left behind at most.
-constexpr std::size_t kMaxKeepers = 16;
+/// Threads that are left behind at a time. With as many, the next one is waited for.
+constexpr std::size_t kMaxKept = 16;
 
 /// For poll: rounded up, never negative.
 int milliseconds_until(SteadyClock::time_point time) {
@@ -76,14 +75,15 @@ void ResolverWorker::start(std::unique_ptr<ResolverDoor> door, const ResolverLim
 }
 
 ResolverWorker::~ResolverWorker() {
-    if (!thread_.joinable()) return;  // left behind, and there is no other
     ::eventfd_write(shared_->stop_fd.get(), 1);
     std::unique_lock lock(shared_->lock);
     join_or_leave(thread_, lock, shared_->changed, shared_->stopped);
 }
 
 ResolverWorker::State ResolverWorker::state() {
-    if (const auto its = keeper()) leave_behind(*its);
+    welcome_back();
+    if (kept_.size() < kMaxKept)
+        if (const auto its = keeper()) leave_behind(*its);
     const std::lock_guard lock(shared_->lock);
     State state = shared_->state;
     if (state.running && shared_->cpu_clock) state.cpu_ns += clock_ns(*shared_->cpu_clock);
@@ -91,8 +91,8 @@ ResolverWorker::State ResolverWorker::state() {
 }
 
 bool ResolverWorker::Shared::begin(const ResolvedProcess& process) {
-    if (avoided.contains(process)) return false;
     const std::lock_guard guard(lock);
+    if (avoided.contains(process)) return false;
     at = process;
     at_since = SteadyClock::now();
     return true;
@@ -111,37 +111,45 @@ std::optional<ResolvedProcess> ResolverWorker::keeper() const {
     return shared_->state.running && keeps ? shared_->at : std::nullopt;
 }
 
-/// Another thread goes on. This one ends by itself if it ever gets that far.
+/// Another thread goes on. This one ends by itself if it ever gets that far. Where there can be no
+/// other, as the module is gone at the moment, that is tried again.
 void ResolverWorker::leave_behind(const ResolvedProcess& keeper) {
+    const auto old = shared_;
     State state;
+    std::set<ResolvedProcess> avoided;
     {
-        const std::lock_guard lock(shared_->lock);
-        state = shared_->state;
-        if (shared_->cpu_clock) state.cpu_ns += clock_ns(*shared_->cpu_clock);
+        const std::lock_guard lock(old->lock);
+        state = old->state;
+        if (old->cpu_clock) state.cpu_ns += clock_ns(*old->cpu_clock);
+        avoided = old->avoided;
     }
     state.keepers.push_back(keeper.tgid);
-    std::string failure;
-    if (state.keepers.size() > kMaxKeepers) {
-        failure = fmt::format("{} programs kept who looked at them waiting, the last one {}",
-                              state.keepers.size(), keeper.tgid);
-    } else {
-        auto avoided = shared_->avoided;
-        avoided.insert(keeper);
-        const auto old = shared_;
-        try {
-            std::thread kept = std::exchange(thread_, {});
-            kept.detach();
-            start(old->door->another(), old->limits, std::move(avoided), state);
-        } catch (const std::exception& error) {
-            failure = error.what();
-        }
-        ::eventfd_write(old->stop_fd.get(), 1);
+    avoided.insert(keeper);
+    std::thread thread;
+    try {
+        auto door = old->door->another();
+        thread = std::exchange(thread_, {});
+        start(std::move(door), old->limits, std::move(avoided), std::move(state));
+    } catch (const std::exception&) {
+        if (thread.joinable()) thread_ = std::move(thread);
+        return;
     }
-    if (failure.empty()) return;
-    const std::lock_guard lock(shared_->lock);
-    shared_->state = std::move(state);
-    shared_->state.running = false;
-    shared_->state.failure = std::move(failure);
+    thread.detach();
+    ::eventfd_write(old->stop_fd.get(), 1);
+    kept_.push_back({keeper, old});
+}
+
+/// Processes whose threads have got through are looked at again.
+void ResolverWorker::welcome_back() {
+    std::erase_if(kept_, [&](const Kept& kept) {
+        {
+            const std::lock_guard lock(kept.shared->lock);
+            if (!kept.shared->stopped) return false;
+        }
+        const std::lock_guard lock(shared_->lock);
+        shared_->avoided.erase(kept.keeper);
+        return true;
+    });
 }
 
 void ResolverWorker::publish(Shared& shared, const Resolver& resolver, bool idle) {
@@ -231,7 +239,6 @@ void ResolverWorker::work(const std::shared_ptr<Shared>& shared) {
     const std::lock_guard lock(shared->lock);
     shared->stopped = true;
     shared->changed.notify_all();
-    if (!shared->state.running) return;  // left behind: what is said of it is said
     shared->state.running = false;
     shared->state.cpu_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID);
     shared->state.failure = std::move(failure);

@@ -37,7 +37,7 @@ public:
         unsigned loads = 1;    ///< modules taught, one after the other
         bool idle = false;     ///< who slept is introduced, what was missed is resolved
         std::string failure;   ///< why it no longer runs
-        std::vector<std::uint32_t> keepers;  ///< processes that each kept a thread; by pid
+        std::vector<std::uint32_t> keepers;  ///< pids of processes that kept a thread, each time
     };
 
     /// Starts to resolve what comes through `door`. Throws std::system_error
@@ -54,13 +54,13 @@ public:
     [[nodiscard]] State state();
 
 private:
-    /// Shared with the thread. `lock` guards the state, the clock, where it is and the flag.
+    /// Shared with the thread. `lock` guards all but the door, the limits and stop_fd.
     struct Shared final : ResolverWatch {
         bool begin(const ResolvedProcess& process) override;
         void end() override;
 
         std::unique_ptr<ResolverDoor> door;  // the thread's alone
-        std::set<ResolvedProcess> avoided;   // constant
+        std::set<ResolvedProcess> avoided;   // they keep other threads
         ResolverLimits limits;
         UniqueFd stop_fd;  // eventfd
         mutable std::mutex lock;
@@ -76,6 +76,7 @@ private:
                std::set<ResolvedProcess> avoided, State so_far);
     [[nodiscard]] std::optional<ResolvedProcess> keeper() const;
     void leave_behind(const ResolvedProcess& keeper);
+    void welcome_back();
     static void work(const std::shared_ptr<Shared>& shared);
     static void publish(Shared& shared, const Resolver& resolver, bool idle);
     static void resolve_modules(Shared& shared);
@@ -83,8 +84,15 @@ private:
     static void resolve_until_stopped(Shared& shared, Resolver& resolver);
     static bool wait_for_module(Shared& shared);
 
+    /// A thread that was left behind, and what keeps it.
+    struct Kept {
+        ResolvedProcess keeper;
+        std::shared_ptr<Shared> shared;
+    };
+
     std::shared_ptr<Shared> shared_;
     std::thread thread_;
+    std::vector<Kept> kept_;
 };
 
 /// What a worker does, in the words of whoever shows it.

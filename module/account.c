@@ -22,6 +22,7 @@
 #include "cgroups.h"
 #include "compat/task.h"
 #include "cost.h"
+#include "filter.h"
 #include "hist.h"
 #include "lattop.h"
 #include "memo.h"
@@ -243,7 +244,7 @@ void lt_wake(struct lt *lt, struct task_struct *p)
 		if (!lt_compat_task_on_cpu(p))
 			queue(t, now);
 		lt_task_mark_dirty(shard, t);
-	} else if (unlikely(t && !t->queued && !lt_compat_task_on_cpu(p))) {
+	} else if (unlikely(t && !t->queued && !lt_compat_task_on_cpu(p) && lt_wants(lt, lt_mode(lt), p))) {
 		lt_lose(lt, LT_LOST_order);	/* its sleep was not seen to begin */
 		queue(t, now);
 	} else if (!t && others_wake(lt, shard, pid, now) && !lt_compat_task_on_cpu(p)) {

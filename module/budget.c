@@ -40,10 +40,13 @@ int lt_budget_take(struct lt_budget *b, size_t bytes)
 {
 	struct lt *lt = b->lt;
 
-	if (b->limited &&
-	    (atomic_add_return(kib(bytes), &lt->users_snapshot_kib) > lt->max_snapshot_kib ||
-	     !lt_owner_charge_many(lt, b->owner, LT_HELD_SNAPSHOT_KIB, kib(bytes)))) {
+	if (!bytes)
+		return 0;
+	if (!lt_owner_charge_many(lt, b->owner, LT_HELD_SNAPSHOT_KIB, kib(bytes)))
+		return -EDQUOT;
+	if (b->limited && atomic_add_return(kib(bytes), &lt->users_snapshot_kib) > lt->max_snapshot_kib) {
 		atomic_sub(kib(bytes), &lt->users_snapshot_kib);
+		lt_owner_uncharge(lt, b->owner, LT_HELD_SNAPSHOT_KIB, kib(bytes));
 		return -EDQUOT;
 	}
 	atomic_add(kib(bytes), &lt->snapshot_kib);

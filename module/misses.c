@@ -87,7 +87,7 @@ void lt_miss(struct lt *lt, struct task_struct *p, const struct lt_uframe *f)
 	}
 	raw_spin_unlock_irqrestore(&lt->miss_lock, flags);
 	if (put)
-		irq_work_queue(&lt->miss_kick);	/* not lt_kick: where user tasks run, irq_work does */
+		lt_kick(&lt->miss_kick);
 }
 
 /* How many came. */

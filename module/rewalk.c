@@ -35,6 +35,7 @@ struct sleep {
 	struct lt_shard *shard;
 	u64 sleeps;
 	struct lt_entry *entry;
+	unsigned int had;		/* user frames */
 	struct lt_uframe frame;
 	struct lt_capture *c;
 };
@@ -63,6 +64,7 @@ static bool begin(struct sleep *s, const struct mm_struct *mm)
 	if (tr) {
 		s->sleeps = t->sleeps;
 		s->entry = t->entry;
+		s->had = tr->nr_user;
 		lt_capture_kernel_of(c, tr);
 		c->nr_user = 0;
 		c->syscall = tr->syscall;
@@ -125,7 +127,9 @@ static void rewalk_one(struct lt *lt, struct task_struct *p, struct mm_struct *m
 		return;
 	c->nr_user = lt_rows_walk(space, &s.frame, &c->frames[c->nr_kernel],
 				  lt->user_depth, &c->flags, read_word, NULL);
-	finish(lt, &s);
+	/* Memory that was there when it went to sleep may be swapped out by now: no worse trace for a better one */
+	if (!(c->flags & LT_TR_USER_FAULT) || c->nr_user > s.had)
+		finish(lt, &s);
 	if (c->flags & LT_TR_MISS && lt_resolved(lt))
 		lt_miss(lt, p, &s.frame);
 }

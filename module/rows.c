@@ -26,9 +26,9 @@
 
 #include "compat/mm.h"
 #include "lattop.h"
-#include "mm_lock.h"
 #include "params.h"
 #include "rows.h"
+#include "try_lock.h"
 
 #ifdef CONFIG_MMU_NOTIFIER
 
@@ -192,18 +192,42 @@ void lt_rows_reap(struct lt *lt)
 		mmu_notifier_put(&s->notifier);
 }
 
-/* --- teaching: lt->rows_mutex held --- */
+/* --- teaching --- */
 
-static struct lt_space *space_of(struct lt *lt, struct task_struct *p, struct mm_struct *mm)
+static struct lt_space *find_space(struct lt *lt, struct mm_struct *mm)
 {
-	int err = -EAGAIN, tries = LT_LOCK_TRIES;
 	struct lt_space *s;
 
 	rcu_read_lock();
 	s = lt_space_find(lt, mm);	/* cannot end: the caller holds a user of the mm */
 	rcu_read_unlock();
-	if (s)
-		return s;
+	return s;
+}
+
+/* mm locked to write: nobody else makes another for it. */
+static int publish(struct lt *lt, struct lt_space *s, struct mm_struct *mm)
+{
+	int err = __mmu_notifier_register(&s->notifier, mm);
+
+	if (err)
+		return err;
+	atomic_inc(&lt->nr_notifiers);
+	spin_lock(&lt->spaces_lock);
+	new_generation(s);
+	hlist_add_head_rcu(&s->node, lt_space_bucket(lt, mm));
+	lt->nr_spaces++;
+	spin_unlock(&lt->spaces_lock);
+	return 0;
+}
+
+/* Without rows_mutex: who waits here, for a program's memory or the kernel's locks on it, keeps no other program's lesson. */
+static struct lt_space *space_of(struct lt *lt, struct task_struct *p, struct mm_struct *mm)
+{
+	int err = -EAGAIN, tries = LT_LOCK_TRIES;
+	struct lt_space *s, *others = find_space(lt, mm);
+
+	if (others)
+		return others;
 	s = kzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
 	if (!s)
 		return ERR_PTR(-ENOMEM);
@@ -213,22 +237,18 @@ static struct lt_space *space_of(struct lt *lt, struct task_struct *p, struct mm
 	s->owner = lt_owner_of(lt, p);
 	s->notifier.ops = &notifier_ops;
 	if (lt_lock_mm(mm, lt_compat_mmap_write_trylock, &tries)) {
-		err = __mmu_notifier_register(&s->notifier, mm);
+		others = find_space(lt, mm);	/* another lesson's, by now */
+		err = others ? 0 : publish(lt, s, mm);
 		mmap_write_unlock(mm);
 	}
-	if (err) {
-		lt_owner_put(lt, s->owner);
-		kfree(s);
-		return ERR_PTR(err);
-	}
-	atomic_inc(&lt->nr_notifiers);
-	spin_lock(&lt->spaces_lock);
-	new_generation(s);
-	hlist_add_head_rcu(&s->node, lt_space_bucket(lt, mm));
-	lt->nr_spaces++;
-	spin_unlock(&lt->spaces_lock);
-	return s;
+	if (!err && !others)
+		return s;
+	lt_owner_put(lt, s->owner);
+	kfree(s);
+	return others ?: ERR_PTR(err);
 }
+
+/* --- rows: lt->rows_mutex held --- */
 
 /* Drops the rows of the space used longest ago, other than keep, of its owner or of all; false when there is none. */
 static bool evict_one(struct lt *lt, const struct lt_space *keep, bool of_owner)
@@ -366,10 +386,12 @@ int lt_rows_teach(struct lt *lt, struct task_struct *p, struct mm_struct *mm,
 	int err, tries = LT_LOCK_TRIES;
 	struct lt_space *s;
 
+	s = space_of(lt, p, mm);
+	if (IS_ERR(s))
+		return PTR_ERR(s);
 	if (mutex_lock_killable(&lt->rows_mutex))
 		return -EINTR;
-	s = space_of(lt, p, mm);
-	err = PTR_ERR_OR_ZERO(s) ?: see_to_limits(lt, s, n_rows);
+	err = see_to_limits(lt, s, n_rows);
 	if (err)
 		goto out;
 	err = -EAGAIN;

@@ -378,7 +378,7 @@ int lt_snapshot_take(struct lt *lt, const struct lt_viewer *v, struct lt_request
 		mutex_unlock(&lt->mutex);
 	}
 	for (i = 0; i < LT_SNAPSHOT_BUFFERS; i++)
-		r->room[i] = err ? 0 : d.all[i]->len;
+		r->room[i] = err ? 0 : d.all[i]->room;
 	lt_buffer_free(&d.chosen);
 	lt_copies_free(&d.copies);
 	if (!err) {

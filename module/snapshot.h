@@ -14,7 +14,7 @@ enum { LT_SNAPSHOT_BUFFERS = LT_SEC_NR + 5 };
 struct lt_request {
 	struct lt_query query;
 	u32 *pids;
-	size_t room[LT_SNAPSHOT_BUFFERS];	/* bytes that its last snapshot took */
+	size_t room[LT_SNAPSHOT_BUFFERS];	/* bytes that its last snapshot had */
 };
 
 /* A task record, and who it is in the first pid namespace. */

@@ -17,6 +17,7 @@
 #include "lattop.h"
 #include "rows.h"
 #include "security.h"
+#include "try_lock.h"
 #include "user_args.h"
 
 struct lesson {
@@ -88,12 +89,11 @@ static struct task_struct *find_task(const struct lt_teach *t)
 /* The rows go to p's address space if the program is still the one they are for. */
 static int teach(struct lt *lt, struct task_struct *p, const struct lesson *l)
 {
+	int err, tries = LT_LOCK_TRIES;
 	struct mm_struct *mm = NULL;
-	int err;
 
-	err = down_read_killable(&p->signal->exec_update_lock);
-	if (err)
-		return err;
+	if (!lt_lock_exec(p, &tries))
+		return -EAGAIN;
 	if ((u32)p->self_exec_id == l->teach.exec_id)
 		mm = get_task_mm(p);
 	up_read(&p->signal->exec_update_lock);

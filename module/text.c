@@ -12,8 +12,8 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "mm_lock.h"
 #include "snapshot.h"
+#include "try_lock.h"
 
 static const char * const kind_names[] = {
 	[LT_KIND_TASK] = "task",
@@ -102,7 +102,7 @@ struct whose {
 /* What a text is made with. */
 struct scratch {
 	char *page;		/* for a path */
-	int tries;		/* of all locks of others: mm_lock.h */
+	int tries;		/* of all locks of others: try_lock.h */
 };
 
 /* Without the files' names where the program's memory map is not to be had. */
@@ -116,7 +116,7 @@ static void user_frames(const struct lt_viewer *v, const struct lt_snapshot *s,
 	unsigned int i;
 
 	if (tr->nr_user && who->pid)
-		mm = lt_viewer_mm(v, who->pid, who->start_ns, who->exec_id);
+		mm = lt_viewer_mm(v, who->pid, who->start_ns, who->exec_id, &scratch->tries);
 	if (mm && !lt_lock_mm(mm, mmap_read_trylock, &scratch->tries)) {
 		mmput(mm);
 		mm = NULL;

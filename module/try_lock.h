@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Taking locks of another program's: rows.c, teach.c, security.c, text.c; process
+ * context. A program decides who holds them and for how long: in a page fault,
+ * or the close of a file in an exec, that a dead file system never answers, for
+ * ever. And who waits in the queue to write keeps the program's own readers out.
+ * So nobody waits there, or for long.
+ */
+#ifndef LATTOP_TRY_LOCK_H
+#define LATTOP_TRY_LOCK_H
+
+#include <linux/delay.h>
+#include <linux/mmap_lock.h>
+#include <linux/rwsem.h>
+#include <linux/sched/signal.h>
+
+enum { LT_LOCK_TRIES = 500 };	/* some half a second */
+
+/* *tries are left, of LT_LOCK_TRIES. */
+static inline bool lt_try_again(int *tries)
+{
+	if (*tries <= 0 || fatal_signal_pending(current))
+		return false;
+	--*tries;
+	usleep_range(500, 1000);
+	return true;
+}
+
+/* try: mmap_read_trylock or lt_compat_mmap_write_trylock. Is it locked now? */
+static inline bool lt_lock_mm(struct mm_struct *mm, bool (*try)(struct mm_struct *mm), int *tries)
+{
+	while (!try(mm))
+		if (!lt_try_again(tries))
+			return false;
+	return true;
+}
+
+/* Keeps p from exec, up_read(&p->signal->exec_update_lock) lets it. Is it kept now? */
+static inline bool lt_lock_exec(struct task_struct *p, int *tries)
+{
+	while (!down_read_trylock(&p->signal->exec_update_lock))
+		if (!lt_try_again(tries))
+			return false;
+	return true;
+}
+
+#endif
