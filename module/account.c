@@ -367,6 +367,8 @@ void lt_task_dead(struct lt *lt, struct task_struct *p, u64 now)
 			WRITE_ONCE(lt->identities_moved, true);
 		else
 			lt_task_mark_exited(lt, shard, t, now);
+		if (!lt_compat_left_dumpable(p))
+			t->creds.dumpable = false;
 		lt_cgroup_left(lt, t, p);
 	} else {
 		others_run(lt, shard, pid, now);

@@ -68,7 +68,8 @@ void lt_task_change_creds(struct lt *lt, struct lt_task *t, struct task_struct *
 
 /*
  * What may change in a task's life. On its way out, without its memory, a task
- * keeps what it was: whose it is and whether it is dumpable go together. t->cred
+ * keeps what it was when it last slept with it: whose it is, its name and whether
+ * it is dumpable go together. Was it not, by then, it is not for its user. t->cred
  * is compared only; should new credentials lie where the old ones lay, readers
  * ask p itself while it lives (security.c). In execve it is neither program:
  * what it has of the new one comes piece by piece.
@@ -78,9 +79,14 @@ static __always_inline void lt_task_refresh(struct lt *lt, struct lt_task *t, st
 	u32 exec_id = (u32)p->self_exec_id;
 	struct user_namespace *ns;
 
-	memcpy(t->comm, p->comm, LT_COMM_BYTES);
-	if (unlikely(!p->mm || p->in_execve))
+	if (unlikely(!p->mm || p->in_execve)) {
+		if (p->flags & PF_KTHREAD)
+			memcpy(t->comm, p->comm, LT_COMM_BYTES);
+		else if (!p->in_execve && !lt_compat_left_dumpable(p))
+			t->creds.dumpable = false;
 		return;
+	}
+	memcpy(t->comm, p->comm, LT_COMM_BYTES);
 	if (unlikely(t->cred != lt_compat_task_cred(p) || t->exec_id != exec_id))
 		lt_task_change_creds(lt, t, p, exec_id);
 	t->creds.dumpable = lt_compat_dumpable(p, &ns);

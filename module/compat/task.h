@@ -76,6 +76,18 @@ static inline bool lt_compat_dumpable(struct task_struct *p, struct user_namespa
 #endif
 }
 
+/* Of a task that has let go of its mm: was it dumpable to the end? Where the kernel cannot say, nothing speaks against it. */
+static inline bool lt_compat_left_dumpable(struct task_struct *p)
+{
+#if defined(LT_HAVE_EXEC_STATE) || defined(LT_HAVE_USER_DUMPABLE)
+	struct user_namespace *ns;
+
+	return lt_compat_dumpable(p, &ns);
+#else
+	return true;
+#endif
+}
+
 /* Not a program: no user stack of its own. vhost's threads (PF_USER_WORKER) from 6.4 on. */
 static inline bool lt_compat_no_user(const struct task_struct *p)
 {

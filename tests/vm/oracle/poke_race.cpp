@@ -7,7 +7,7 @@
 //   credentials  a process of a stops and begins to be dumpable; while it certainly is not, it must
 //                not be shown
 //   setuid-exec  a's public program becomes a secret one by an exec that is setuid root
-//   exit         a's process stops being dumpable, sleeps on as "secret-sleeper", and ends
+//   exit         a's process stops being dumpable, sleeps on as "secret-sleeper", or only on its way out, and ends
 //   pid-reuse    a's public process and root's secret one have the same pid by turns
 //   history      root's secret program becomes a's public one: what it did before stays hidden, but
 //                for its name, which is shown until it sleeps again, and is everyone's in /proc
@@ -269,11 +269,13 @@ void become_public(uint64_t attempts, const std::string& folder) {
 void exit_hidden(uint64_t attempts, const std::string&) {
     become_mortal_a();
     for_each_life(attempts, [] {
+        // Closed on the way out, behind the memory, which waits for the file system's server
+        need(open("/proc/self/exe", O_RDONLY) >= 0, "open");
         set_name(public_name);
         nap(3);
         set_dumpable(false);
         set_name(secret);
-        nap(2);
+        if (shared().changes % 2 == 0) nap(2);
     });
 }
 
