@@ -120,9 +120,7 @@ static void rewalk_one(struct lt *lt, struct task_struct *p, struct mm_struct *m
 
 	if (!begin(&s, mm))
 		return;
-	rcu_read_lock();
-	space = lt_space_find(lt, mm);	/* the caller's user of the mm keeps it */
-	rcu_read_unlock();
+	space = lt_space_held(lt, mm);
 	if (!space)
 		return;
 	c->nr_user = lt_rows_walk(space, &s.frame, &c->frames[c->nr_kernel],

@@ -194,16 +194,6 @@ void lt_rows_reap(struct lt *lt)
 
 /* --- teaching --- */
 
-static struct lt_space *find_space(struct lt *lt, struct mm_struct *mm)
-{
-	struct lt_space *s;
-
-	rcu_read_lock();
-	s = lt_space_find(lt, mm);	/* cannot end: the caller holds a user of the mm */
-	rcu_read_unlock();
-	return s;
-}
-
 /* mm locked to write: nobody else makes another for it. */
 static int publish(struct lt *lt, struct lt_space *s, struct mm_struct *mm)
 {
@@ -224,7 +214,7 @@ static int publish(struct lt *lt, struct lt_space *s, struct mm_struct *mm)
 static struct lt_space *space_of(struct lt *lt, struct task_struct *p, struct mm_struct *mm)
 {
 	int err = -EAGAIN, tries = LT_LOCK_TRIES;
-	struct lt_space *s, *others = find_space(lt, mm);
+	struct lt_space *s, *others = lt_space_held(lt, mm);
 
 	if (others)
 		return others;
@@ -237,7 +227,7 @@ static struct lt_space *space_of(struct lt *lt, struct task_struct *p, struct mm
 	s->owner = lt_owner_of(lt, p);
 	s->notifier.ops = &notifier_ops;
 	if (lt_lock_mm(mm, lt_compat_mmap_write_trylock, &tries)) {
-		others = find_space(lt, mm);	/* another lesson's, by now */
+		others = lt_space_held(lt, mm);	/* another lesson's, by now */
 		err = others ? 0 : publish(lt, s, mm);
 		mmap_write_unlock(mm);
 	}

@@ -4,6 +4,7 @@
 #define LATTOP_ROWS_H
 
 #include <linux/compiler.h>
+#include <linux/rcupdate.h>
 #include <linux/types.h>
 
 #include "row_step.h"
@@ -25,6 +26,17 @@ u64 lt_rows_bytes(struct lt *lt);
 
 /* row_walk.c: in hooks for current's mm; else the caller holds a user of the mm (and RCU to find it) */
 struct lt_space *lt_space_find(struct lt *lt, struct mm_struct *mm);
+
+/* In process context. It cannot end: the caller holds a user of the mm. */
+static inline struct lt_space *lt_space_held(struct lt *lt, struct mm_struct *mm)
+{
+	struct lt_space *s;
+
+	rcu_read_lock();
+	s = lt_space_find(lt, mm);
+	rcu_read_unlock();
+	return s;
+}
 
 /*
  * Walks from *f up, innermost first, at most max frames. Sets LT_TR_COMPLETE,

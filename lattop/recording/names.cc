@@ -103,6 +103,8 @@ UserFramePtr read_frame(ByteReader& reader) {
     return std::make_shared<const UserFrame>(std::move(frame));
 }
 
+}  // namespace
+
 StackId read_stack_id(ByteReader& reader) {
     StackId id;
     id.task.kind = reader.fixed<std::uint32_t>();
@@ -113,8 +115,6 @@ StackId read_stack_id(ByteReader& reader) {
     id.trace_id = reader.fixed<std::uint64_t>();
     return id;
 }
-
-}  // namespace
 
 NameBook::Added NameBook::room_for(std::size_t bytes, const std::string& payload) const {
     if (bytes > kMaxNamesPayload || written_ + payload.size() + bytes > most_) return Added::Never;

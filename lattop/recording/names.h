@@ -57,6 +57,9 @@ inline constexpr std::size_t kMaxNamesPayload = std::size_t{64} << 20;
 /// All payloads of a recording; in memory six to ten times as much.
 inline constexpr std::size_t kMaxNames = std::size_t{256} << 20;
 
+/// An identity, where a payload has one next.
+StackId read_stack_id(ByteReader& reader);
+
 /// Whom names are taken from.
 struct NameSources {
     const UserStacks& stacks;

@@ -24,14 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (std::size_t at = 0; at < size; ++at) {
         if (data[at] != 'S') continue;
         lattop::ByteReader reader({data + at + 1, size - at - 1});
-        lattop::StackId id;
-        id.task.kind = reader.fixed<std::uint32_t>();
-        id.task.pid = reader.fixed<std::uint32_t>();
-        id.task.tgid = reader.fixed<std::uint32_t>();
-        id.task.start_ns = reader.fixed<std::uint64_t>();
-        id.exec_id = reader.fixed<std::uint32_t>();
-        id.trace_id = reader.fixed<std::uint64_t>();
-        const lattop::UserStack* stack = names.find(id);
+        const lattop::UserStack* stack = names.find(lattop::recording::read_stack_id(reader));
         if (stack == nullptr) continue;
         REQUIRE(!stack->frames.empty() && stack->frames.size() <= kMaxStackFrames);
         REQUIRE(stack->own == lattop::UserStack::kNone || stack->own < stack->frames.size());

@@ -25,6 +25,13 @@ within() {
     done
 }
 
+# Whose case it is mounts them where the guest has not: the folder of version 2's cgroups
+cgroup2_root=/sys/fs/cgroup
+need_cgroup2() { [ -e $cgroup2_root/cgroup.procs ] || mount -t cgroup2 cgroup2 $cgroup2_root; }
+
+# threads_are_there PID COUNT: waits until the process has so many, its first one among them
+threads_are_there() { until [ -e "$(compgen -G "/proc/$1/task/*" | sed -n "$2p")" ]; do sleep 0.2; done; }
+
 # Runs when the case ends, last added first
 _at_end=()
 at_end() { _at_end=("$1" "${_at_end[@]}"); }
