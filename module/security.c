@@ -128,6 +128,22 @@ static bool may_read(const struct lt_viewer *v, struct task_struct *p)
 	return dumpable;
 }
 
+/*
+ * As what program p is shown. In execve it is neither: its memory may be the
+ * reader's already while it still counts as the program before, whose past is not
+ * his. It counts as the next one then, as whose nothing is known. rcu_read_lock held.
+ */
+static bool sees_program(const struct lt_viewer *v, struct task_struct *p, u32 *exec_id)
+{
+	bool kept = down_read_trylock(&p->signal->exec_update_lock);
+	bool sees = may_read(v, p);
+
+	*exec_id = (u32)READ_ONCE(p->self_exec_id) + !kept;
+	if (kept)
+		up_read(&p->signal->exec_update_lock);
+	return sees;
+}
+
 /* Whether t is shown to this reader, and as what. */
 bool lt_viewer_sees(const struct lt_viewer *v, const struct lt_task *t, struct lt_sight *sight)
 {
@@ -147,8 +163,7 @@ bool lt_viewer_sees(const struct lt_viewer *v, const struct lt_task *t, struct l
 	if (p) {
 		sight->pid = task_pid_nr_ns(p, v->pid_ns);
 		sight->tgid = task_tgid_nr_ns(p, v->pid_ns);
-		sees = sight->pid && may_read(v, p);
-		sight->exec_id = (u32)READ_ONCE(p->self_exec_id);
+		sees = sight->pid && sees_program(v, p, &sight->exec_id);
 	} else {
 		sees = v->pid_ns == &init_pid_ns && t->creds.dumpable && !t->creds.privileged &&
 		       was_his(current_cred(), &t->creds) && was_his(v->file->f_cred, &t->creds);
