@@ -42,11 +42,11 @@ int lt_budget_take(struct lt_budget *b, size_t bytes)
 
 	if (!bytes)
 		return 0;
-	if (!lt_owner_charge_many(lt, b->owner, LT_HELD_SNAPSHOT_KIB, kib(bytes)))
+	if (!lt_owner_charge_many(lt, b->owner, LT_HELD_snapshot_kib, kib(bytes)))
 		return -EDQUOT;
 	if (b->limited && atomic_add_return(kib(bytes), &lt->users_snapshot_kib) > lt->max_snapshot_kib) {
 		atomic_sub(kib(bytes), &lt->users_snapshot_kib);
-		lt_owner_uncharge(lt, b->owner, LT_HELD_SNAPSHOT_KIB, kib(bytes));
+		lt_owner_uncharge(lt, b->owner, LT_HELD_snapshot_kib, kib(bytes));
 		return -EDQUOT;
 	}
 	atomic_add(kib(bytes), &lt->snapshot_kib);
@@ -59,6 +59,6 @@ void lt_budget_give(struct lt_budget *b, size_t bytes)
 
 	if (b->limited)
 		atomic_sub(kib(bytes), &lt->users_snapshot_kib);
-	lt_owner_uncharge(lt, b->owner, LT_HELD_SNAPSHOT_KIB, kib(bytes));
+	lt_owner_uncharge(lt, b->owner, LT_HELD_snapshot_kib, kib(bytes));
 	atomic_sub(kib(bytes), &lt->snapshot_kib);
 }

@@ -75,7 +75,7 @@ struct lt_entry *lt_entry_get(struct lt *lt, struct lt_task *t, const struct lt_
 		e = &t->other;
 		goto drop;
 	}
-	e = lt_owner_take(lt, &lt->entry_pool, t->owner, LT_HELD_ENTRIES, &why);
+	e = lt_owner_take(lt, &lt->entry_pool, t->owner, LT_HELD_entries, &why);
 	if (unlikely(!e)) {
 		lt_lose(lt, why == LT_USER ? LT_LOST_entry_user : LT_LOST_entry_pool);
 		e = &t->other;
@@ -108,7 +108,7 @@ static void entry_free(struct lt *lt, struct lt_task *t, struct lt_entry *e)
 {
 	lt_wakers_free(lt, t, e);
 	lt_trace_put(lt, e->trace);
-	lt_owner_give(lt, &lt->entry_pool, e, e->owner, LT_HELD_ENTRIES);
+	lt_owner_give(lt, &lt->entry_pool, e, e->owner, LT_HELD_entries);
 }
 
 /*
@@ -126,7 +126,7 @@ void lt_entry_take_out(struct lt *lt, struct lt_task *t, struct lt_entry *e)
 void lt_entry_give_back(struct lt *lt, struct lt_entry *e)
 {
 	lt_trace_put(lt, e->trace);
-	lt_owner_give(lt, &lt->entry_pool, e, e->owner, LT_HELD_ENTRIES);
+	lt_owner_give(lt, &lt->entry_pool, e, e->owner, LT_HELD_entries);
 }
 
 /*

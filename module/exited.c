@@ -62,7 +62,7 @@ static struct lt_task *aggregate_new(struct lt *lt, const struct lt_task *t)
 	a->own_exec_id = t->own_exec_id;
 	a->creds = t->creds;
 	a->owner = lt_owner_get_again(lt, t->owner);
-	lt_owner_charge_anyway(lt, a->owner, LT_HELD_EXITED_PROCS, 1);
+	lt_owner_charge_anyway(lt, a->owner, LT_HELD_exited_procs, 1);
 	memcpy(a->comm, t->comm, LT_COMM_BYTES);
 	return a;
 }
@@ -147,7 +147,7 @@ static bool owner_has_too_many(const struct lt *lt, const struct lt_task *t, enu
 /* all: whoever's it is. */
 static bool due(const struct lt *lt, const struct lt_task *t, u64 now, bool all)
 {
-	return now >= t->exit_ns + lt->retain_ns || owner_has_too_many(lt, t, LT_HELD_EXITED) ||
+	return now >= t->exit_ns + lt->retain_ns || owner_has_too_many(lt, t, LT_HELD_exited) ||
 	       (all && too_many(lt));
 }
 
@@ -180,7 +180,7 @@ static void drop_aggregate(struct lt *lt, struct lt_task *a)
 	lt_lattree_remove(lt, a);
 	lt_cgroup_forget(lt, a);
 	lt_entries_free(lt, a);
-	lt_owner_uncharge(lt, a->owner, LT_HELD_EXITED_PROCS, 1);
+	lt_owner_uncharge(lt, a->owner, LT_HELD_exited_procs, 1);
 	lt_owner_put(lt, a->owner);
 	kfree(a);
 }
@@ -196,7 +196,7 @@ static void drop_owners_aggregates(struct lt *lt)
 	struct lt_task *a, *next;
 
 	list_for_each_entry_safe(a, next, &lt->exited_lru, exited_node) {
-		if (owner_has_too_many(lt, a, LT_HELD_EXITED_PROCS))
+		if (owner_has_too_many(lt, a, LT_HELD_exited_procs))
 			drop_aggregate(lt, a);
 		cond_resched();
 	}

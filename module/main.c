@@ -76,7 +76,7 @@ static void undo(struct lt *lt, int done)
 /* User space has been compiled with these. */
 static_assert((int)LT_LOST_NR <= (int)LT_LOST_SLOTS && (int)LT_LIMIT_NR <= (int)LT_LIMIT_SLOTS);
 static_assert(sizeof(struct lt_query) == 48);
-static_assert(sizeof(struct lt_header) == 728);
+static_assert(sizeof(struct lt_header) == 808);
 static_assert(sizeof(struct lt_task_rec) == 120);
 static_assert(sizeof(struct lt_entry_rec) == 376);
 static_assert(sizeof(struct lt_trace_rec) == 24);

@@ -191,7 +191,7 @@ static struct lt_memo *place_for(struct lt *lt, struct lt_task *t, enum lt_memo_
 	if (memos[i]) {
 		let_go(lt, memos[i]);
 	} else {
-		memos[i] = lt_owner_take(lt, &lt->memo_pool, t->owner, LT_HELD_MEMOS, &why);
+		memos[i] = lt_owner_take(lt, &lt->memo_pool, t->owner, LT_HELD_memos, &why);
 		if (!memos[i]) {
 			if (!i--)	/* none free: walking goes on */
 				return NULL;
@@ -268,7 +268,7 @@ void lt_memos_forget(struct lt *lt, struct lt_task *t)
 	for (kind = 0; kind < LT_MEMO_KINDS; kind++) {
 		for (i = 0; i < LT_MEMOS && t->memo[kind][i]; i++) {
 			let_go(lt, t->memo[kind][i]);
-			lt_owner_give(lt, &lt->memo_pool, t->memo[kind][i], t->owner, LT_HELD_MEMOS);
+			lt_owner_give(lt, &lt->memo_pool, t->memo[kind][i], t->owner, LT_HELD_memos);
 			t->memo[kind][i] = NULL;
 		}
 	}

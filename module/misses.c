@@ -51,7 +51,7 @@ static bool charge(struct lt *lt, struct task_struct *p, u16 *owner)
 	bool fits;
 
 	*owner = lt_owner_get(lt, lt_compat_task_cred(p));
-	fits = lt_owner_charge(lt, *owner, LT_HELD_MISSES);
+	fits = lt_owner_charge(lt, *owner, LT_HELD_misses);
 	lt_owner_put(lt, *owner);
 	if (!fits)
 		lt_lose(lt, LT_LOST_miss_user);
@@ -100,7 +100,7 @@ u32 lt_misses_take(struct lt *lt, struct lt_miss *to, u32 n)
 	for (i = 0; i < n; i++) {
 		at = (lt->miss_first + i) % LT_MAX_MISSES;
 		to[i] = lt->misses[at];
-		lt_owner_uncharge(lt, lt->miss_owners[at], LT_HELD_MISSES, 1);
+		lt_owner_uncharge(lt, lt->miss_owners[at], LT_HELD_misses, 1);
 	}
 	lt->miss_first = (lt->miss_first + n) % LT_MAX_MISSES;
 	lt->miss_nr -= n;
@@ -181,6 +181,6 @@ void lt_misses_exit(struct lt *lt)
 	irq_work_sync(&lt->miss_kick);
 	for (i = 0; i < lt->miss_nr; i++)
 		lt_owner_uncharge(lt, lt->miss_owners[(lt->miss_first + i) % LT_MAX_MISSES],
-				  LT_HELD_MISSES, 1);
+				  LT_HELD_misses, 1);
 	kfree(lt->misses);
 }

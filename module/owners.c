@@ -240,7 +240,7 @@ bool lt_owner_fits(const struct lt *lt, u16 owner, enum lt_held what, unsigned i
 bool lt_owner_short(const struct lt *lt, u16 owner)
 {
 	static const enum lt_held needed[] = {
-		LT_HELD_TASKS, LT_HELD_ENTRIES, LT_HELD_TRACES, LT_HELD_WAKERS
+		LT_HELD_tasks, LT_HELD_entries, LT_HELD_traces, LT_HELD_wakers
 	};
 	int i;
 
@@ -254,6 +254,32 @@ bool lt_owner_short(const struct lt *lt, u16 owner)
 	return false;
 }
 
+/* Who counts for what this one makes; false where he is not limited. */
+bool lt_owner_whose(const struct cred *cred, kuid_t *uid)
+{
+	if (unlimited(cred))
+		return false;
+	*uid = whose(cred);
+	return true;
+}
+
+/* Whose slot it is, and all that he holds as of now: false when that is nothing. */
+bool lt_owner_read(const struct lt *lt, u16 owner, kuid_t *uid, u32 *held)
+{
+	const struct lt_owner *o = &lt->owners[owner];
+	bool any = false;
+	int what;
+
+	*uid = KUIDT_INIT(READ_ONCE(o->uid));
+	if (!uid_valid(*uid))
+		return false;
+	for (what = 0; what < LT_HELD_NR; what++) {
+		held[what] = atomic_read(&o->held[what]);
+		any |= held[what];
+	}
+	return any;
+}
+
 /* With what each pool has. */
 u64 lt_owners_bytes(void)
 {
@@ -263,19 +289,20 @@ u64 lt_owners_bytes(void)
 int lt_owners_init(struct lt *lt)
 {
 	const unsigned int limits[LT_HELD_NR] = {
-		[LT_HELD_TASKS] = lt_params.max_tasks,
-		[LT_HELD_ENTRIES] = lt_params.max_entries,
-		[LT_HELD_TRACES] = lt_params.max_traces,
-		[LT_HELD_MEMOS] = lt_params.max_memos,
-		[LT_HELD_WAKERS] = lt_params.max_wakers,
-		[LT_HELD_EXITED] = lt_params.retain_exited,
-		[LT_HELD_EXITED_PROCS] = lt_params.retain_exited,
-		[LT_HELD_ROWS] = lt_params.max_rows,
-		[LT_HELD_MISSES] = LT_MAX_MISSES,
-		[LT_HELD_SNAPSHOT_KIB] = lt_params.max_snapshot_mib << 10,
+		[LT_HELD_tasks] = lt_params.max_tasks,
+		[LT_HELD_entries] = lt_params.max_entries,
+		[LT_HELD_traces] = lt_params.max_traces,
+		[LT_HELD_memos] = lt_params.max_memos,
+		[LT_HELD_wakers] = lt_params.max_wakers,
+		[LT_HELD_exited] = lt_params.retain_exited,
+		[LT_HELD_exited_procs] = lt_params.retain_exited,
+		[LT_HELD_rows] = lt_params.max_rows,
+		[LT_HELD_misses] = LT_MAX_MISSES,
+		[LT_HELD_snapshot_kib] = lt_params.max_snapshot_mib << 10,
 	};
 	int i;
 
+	BUILD_BUG_ON((int)LT_HELD_NR > (int)LT_HELD_SLOTS);
 	/* 0: nobody is limited */
 	lt->user_share = lt_params.user_share < 100 ? lt_params.user_share : 0;
 	for (i = 0; i < LT_HELD_NR; i++)

@@ -4,6 +4,9 @@
 #define LATTOP_OWNERS_H
 
 #include <linux/types.h>
+#include <linux/uidgid.h>
+
+#include "uapi/lattop.h"
 
 struct cred;
 struct lt;
@@ -12,21 +15,6 @@ struct task_struct;
 
 enum {
 	LT_NO_OWNER	= 0,	/* not limited: the administrator, the kernel's own, or user_share=100 */
-};
-
-/* What an owner may hold a share of. */
-enum lt_held {
-	LT_HELD_TASKS,
-	LT_HELD_ENTRIES,
-	LT_HELD_TRACES,
-	LT_HELD_MEMOS,
-	LT_HELD_WAKERS,
-	LT_HELD_EXITED,
-	LT_HELD_EXITED_PROCS,
-	LT_HELD_ROWS,
-	LT_HELD_MISSES,
-	LT_HELD_SNAPSHOT_KIB,
-	LT_HELD_NR
 };
 
 /* Why there is none. */
@@ -55,6 +43,8 @@ bool lt_owner_short(const struct lt *lt, u16 owner);
 
 /* Process context */
 u16 lt_owner_of(struct lt *lt, struct task_struct *p);
+bool lt_owner_whose(const struct cred *cred, kuid_t *uid);
+bool lt_owner_read(const struct lt *lt, u16 owner, kuid_t *uid, u32 *held);
 int lt_owners_init(struct lt *lt);
 void lt_owners_exit(struct lt *lt);
 u64 lt_owners_bytes(void);

@@ -59,7 +59,7 @@ static void drop_table(struct lt_space *s)
 	rcu_assign_pointer(s->table, NULL);
 	new_generation(s);	/* behind that: who reads the new one finds no old rows */
 	s->lt->nr_rows -= old->nr;
-	lt_owner_uncharge(s->lt, s->owner, LT_HELD_ROWS, old->nr);
+	lt_owner_uncharge(s->lt, s->owner, LT_HELD_rows, old->nr);
 	s->lt->row_bytes -= table_bytes(old->bits);
 	s->n_ranges = 0;
 	kvfree_rcu(old, rcu);
@@ -331,7 +331,7 @@ static int add_rows(struct lt *lt, struct lt_space *s, const struct lt_row *rows
 		put_row(s, table, lt_row_key(rows[i].pc, rows[i].flags & LT_ROW_EXACT),
 			lt_row_pack(&rows[i]));
 	lt->nr_rows += table->nr - before;
-	lt_owner_charge_anyway(lt, s->owner, LT_HELD_ROWS, table->nr - before);
+	lt_owner_charge_anyway(lt, s->owner, LT_HELD_rows, table->nr - before);
 	spin_unlock(&lt->spaces_lock);
 	return 0;
 }
@@ -343,7 +343,7 @@ static bool all_fit(const struct lt *lt, u32 more)
 
 static bool owners_fit(const struct lt *lt, const struct lt_space *s, u32 more)
 {
-	return lt_owner_fits(lt, s->owner, LT_HELD_ROWS, more);
+	return lt_owner_fits(lt, s->owner, LT_HELD_rows, more);
 }
 
 /* 0 or -ENOSPC, counted. */

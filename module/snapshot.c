@@ -290,7 +290,7 @@ struct draft {
 static void draft_init(struct draft *d, struct lt_snapshot *s, struct lt_budget *budget, const size_t *room)
 {
 	struct lt_buffer * const all[LT_SNAPSHOT_BUFFERS] = {
-		&s->taken, &s->wakers, &d->chosen, &d->copies.entries, &d->copies.wakers,
+		&s->taken, &s->wakers, &s->users, &d->chosen, &d->copies.entries, &d->copies.wakers,
 	};
 	int i;
 
@@ -344,6 +344,7 @@ static int fill(struct lt *lt, const struct lt_viewer *v, const struct lt_reques
 		cond_resched();
 	}
 	matched += take_others(lt, s, v, &r->query);
+	lt_users_add(lt, v, s);
 	fill_header(lt, s, now);
 	s->header.tasks_total = lt->nr_records;
 	s->header.tasks_matched = matched;
@@ -427,41 +428,51 @@ static void sort_taken(struct lt_buffer *taken, u32 sort_by, u32 limit)
 	*taken = sorted;
 }
 
+/* b comes at *at, which moves on. */
+static struct lt_section place(const struct lt_buffer *b, u32 record_bytes, u64 *at)
+{
+	struct lt_section section = {
+		.offset = *at,
+		.count = b->len / record_bytes,
+		.record_bytes = record_bytes,
+	};
+
+	*at = ALIGN(*at + b->len, 8);
+	return section;
+}
+
+static void move(struct lt_buffer *out, const struct lt_section *to, struct lt_buffer *from)
+{
+	lt_buffer_add(out, NULL, to->offset - out->len);
+	lt_buffer_add(out, from->data, from->len);
+	lt_buffer_free(from);
+}
+
 /* Everything in one piece, as the record view has it. The snapshot is used up. */
 int lt_snapshot_assemble(struct lt_snapshot *s, struct lt_buffer *out)
 {
 	const struct lt_taken *t = (const struct lt_taken *)s->taken.data;
 	u32 n = s->taken.len / sizeof(*t), i;
-	u64 at = ALIGN(sizeof(s->header), 8);
+	struct lt_header *h = &s->header;
+	u64 at = ALIGN(sizeof(*h), 8);
 
 	for (i = 0; i < n; i++)
 		lt_buffer_add(&s->section[LT_SEC_TASKS], &t[i].rec, sizeof(t[i].rec));
 	for (i = 0; i < LT_SEC_NR; i++) {
 		if (s->section[i].err)
 			return s->section[i].err;
-		s->header.section[i].offset = at;
-		s->header.section[i].count = count(s, i);
-		s->header.section[i].record_bytes = record_bytes[i];
-		at = ALIGN(at + s->section[i].len, 8);
+		h->section[i] = place(&s->section[i], record_bytes[i], &at);
 	}
-	s->header.wakers = (struct lt_section) {
-		.offset = at,
-		.count = s->wakers.len / sizeof(struct lt_waker_rec),
-		.record_bytes = sizeof(struct lt_waker_rec),
-	};
-	at += s->wakers.len;
-	s->header.total_bytes = at;
+	h->wakers = place(&s->wakers, sizeof(struct lt_waker_rec), &at);
+	h->users = place(&s->users, sizeof(struct lt_user_rec), &at);
+	h->total_bytes = at;
 	if (lt_buffer_reserve(out, at))
 		return out->err;
-	lt_buffer_add(out, &s->header, sizeof(s->header));
-	for (i = 0; i < LT_SEC_NR; i++) {
-		lt_buffer_add(out, NULL, s->header.section[i].offset - out->len);
-		lt_buffer_add(out, s->section[i].data, s->section[i].len);
-		lt_buffer_free(&s->section[i]);
-	}
-	lt_buffer_add(out, NULL, s->header.wakers.offset - out->len);
-	lt_buffer_add(out, s->wakers.data, s->wakers.len);
-	lt_buffer_free(&s->wakers);
+	lt_buffer_add(out, h, sizeof(*h));
+	for (i = 0; i < LT_SEC_NR; i++)
+		move(out, &h->section[i], &s->section[i]);
+	move(out, &h->wakers, &s->wakers);
+	move(out, &h->users, &s->users);
 	return out->err;
 }
 
@@ -473,6 +484,7 @@ void lt_snapshot_free(struct lt_snapshot *s)
 	s->cgroup_root = NULL;
 	lt_buffer_free(&s->taken);
 	lt_buffer_free(&s->wakers);
+	lt_buffer_free(&s->users);
 	for (i = 0; i < LT_SEC_NR; i++)
 		lt_buffer_free(&s->section[i]);
 }

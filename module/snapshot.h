@@ -8,7 +8,7 @@
 #include "security.h"
 
 /* Those of a snapshot, of what is chosen, and of a task's copies. */
-enum { LT_SNAPSHOT_BUFFERS = LT_SEC_NR + 5 };
+enum { LT_SNAPSHOT_BUFFERS = LT_SEC_NR + 6 };
 
 /* A checked query; pids in ascending order, NULL for all. */
 struct lt_request {
@@ -28,6 +28,7 @@ struct lt_snapshot {
 	struct lt_header header;
 	struct lt_buffer taken;			/* struct lt_taken[] */
 	struct lt_buffer wakers;		/* struct lt_waker_rec[] */
+	struct lt_buffer users;			/* struct lt_user_rec[] */
 	char *cgroup_root;			/* while it is taken */
 	struct lt_buffer section[LT_SEC_NR];	/* LT_SEC_TASKS stays empty until assembled */
 };
@@ -47,6 +48,9 @@ struct lt_chosen {
 int lt_select(struct lt *lt, const struct lt_viewer *v, const struct lt_request *r, u64 now,
 	      struct lt_buffer *chosen, u32 *matched);
 u64 lt_sort_key(const struct lt_task_rec *rec, u32 sort);
+
+/* users.c */
+void lt_users_add(struct lt *lt, const struct lt_viewer *v, struct lt_snapshot *s);
 
 /* text.c */
 int lt_text(struct lt *lt, const struct lt_viewer *v, const struct lt_snapshot *s,

@@ -65,10 +65,10 @@ static void change_owner(struct lt *lt, struct lt_task *t)
 	if (likely(lt_owner_is(lt, t->owner, t->cred)))
 		return;
 	owner = lt_owner_get(lt, t->cred);
-	lt_owner_charge_anyway(lt, owner, LT_HELD_TASKS, 1);
-	lt_owner_charge_anyway(lt, owner, LT_HELD_MEMOS, memos);
-	lt_owner_uncharge(lt, t->owner, LT_HELD_TASKS, 1);
-	lt_owner_uncharge(lt, t->owner, LT_HELD_MEMOS, memos);
+	lt_owner_charge_anyway(lt, owner, LT_HELD_tasks, 1);
+	lt_owner_charge_anyway(lt, owner, LT_HELD_memos, memos);
+	lt_owner_uncharge(lt, t->owner, LT_HELD_tasks, 1);
+	lt_owner_uncharge(lt, t->owner, LT_HELD_memos, memos);
 	lt_owner_put(lt, t->owner);
 	t->owner = owner;
 }
@@ -103,7 +103,7 @@ void lt_task_revive(struct lt *lt, struct lt_task *t)
 	t->exited = false;
 	list_del_init(&t->exited_node);
 	atomic_dec(&lt->nr_exited);
-	lt_owner_uncharge(lt, t->owner, LT_HELD_EXITED, 1);
+	lt_owner_uncharge(lt, t->owner, LT_HELD_exited, 1);
 }
 
 /* Is there a past to give way, behind this refusal? One user may not keep the worker busy: for him once a jiffy. */
@@ -113,7 +113,7 @@ static bool exited_make_room(struct lt *lt, u16 owner, enum lt_refused why)
 
 	if (why == LT_FULL)
 		return atomic_read(&lt->nr_exited);
-	if (why != LT_USER || !lt_owner_holds(lt, owner, LT_HELD_EXITED) ||
+	if (why != LT_USER || !lt_owner_holds(lt, owner, LT_HELD_exited) ||
 	    READ_ONCE(lt->owners_kicked) == now)
 		return false;
 	WRITE_ONCE(lt->owners_kicked, now);
@@ -133,7 +133,7 @@ struct lt_task *lt_task_new(struct lt *lt, struct lt_shard *shard, struct task_s
 	enum lt_refused why;
 	struct lt_task *t;
 
-	t = lt_owner_take(lt, &lt->task_pool, owner, LT_HELD_TASKS, &why);
+	t = lt_owner_take(lt, &lt->task_pool, owner, LT_HELD_tasks, &why);
 	if (unlikely(!t)) {
 		*cause = causes[why];
 		if (exited_make_room(lt, owner, why))
@@ -197,7 +197,7 @@ void lt_task_mark_exited(struct lt *lt, struct lt_shard *shard, struct lt_task *
 	lt_waker_forget(lt, t);
 	list_add_tail(&t->exited_node, &shard->exited);
 	lt_task_mark_dirty(shard, t);
-	lt_owner_charge_anyway(lt, t->owner, LT_HELD_EXITED, 1);
+	lt_owner_charge_anyway(lt, t->owner, LT_HELD_exited, 1);
 	if (atomic_inc_return(&lt->nr_exited) > (int)lt->retain_exited + 256)
 		lt_kick(&lt->kick);
 }
@@ -211,7 +211,7 @@ void lt_task_unlink(struct lt *lt, struct lt_shard *shard, struct lt_task *t)
 	if (t->exited) {
 		list_del_init(&t->exited_node);
 		atomic_dec(&lt->nr_exited);
-		lt_owner_uncharge(lt, t->owner, LT_HELD_EXITED, 1);
+		lt_owner_uncharge(lt, t->owner, LT_HELD_exited, 1);
 	}
 	if (t->dirty) {
 		list_del_init(&t->dirty_node);
@@ -231,7 +231,7 @@ void lt_task_free(struct lt *lt, struct lt_task *t)
 	lt_waker_forget(lt, t);
 	lt_cgroup_forget(lt, t);
 	lt_entries_free(lt, t);
-	lt_owner_give(lt, &lt->task_pool, t, owner, LT_HELD_TASKS);
+	lt_owner_give(lt, &lt->task_pool, t, owner, LT_HELD_tasks);
 	lt_owner_put(lt, owner);
 }
 

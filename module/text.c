@@ -57,6 +57,36 @@ static void header(const struct lt_snapshot *s, struct lt_buffer *out)
 	lt_buffer_printf(out, "\n# columns pid tgid uid state kind blocked_ns ongoing_ns max_ns sleeps runq_ns runs comm\n");
 }
 
+static void holdings(const char *what, const u32 *held, struct lt_buffer *out)
+{
+	static const char * const names[] = {
+#define LT_HELD_NAME(name)	\
+		[LT_HELD_##name] = #name,
+		LT_HELD_LIST(LT_HELD_NAME)
+#undef LT_HELD_NAME
+	};
+	int i;
+
+	lt_buffer_printf(out, "%s", what);
+	for (i = 0; i < LT_HELD_NR; i++)
+		lt_buffer_printf(out, " %s=%u", names[i], held[i]);
+	lt_buffer_printf(out, "\n");
+}
+
+/* What one user may hold, and what each holds: at the end, as there may be many. */
+static void users(const struct lt_snapshot *s, struct lt_buffer *out)
+{
+	const struct lt_user_rec *u = (const struct lt_user_rec *)s->users.data;
+	u32 i, n = s->users.len / sizeof(*u);
+
+	if (n)
+		holdings("# share", s->header.share, out);
+	for (i = 0; i < n; i++) {
+		lt_buffer_printf(out, "# user uid=%u", u[i].uid);
+		holdings("", u[i].held, out);
+	}
+}
+
 static void kernel_frames(const struct lt_snapshot *s, const struct lt_trace_rec *tr,
 			  const char *mark, struct lt_buffer *out)
 {
@@ -283,5 +313,6 @@ int lt_text(struct lt *lt, const struct lt_viewer *v, const struct lt_snapshot *
 		cond_resched();
 	}
 	free_page((unsigned long)scratch.page);
+	users(s, out);
 	return out->err;
 }

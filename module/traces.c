@@ -65,7 +65,7 @@ static struct lt_trace *trace_new(struct lt *lt, const struct lt_capture *c, u32
 	}
 	while (n > lt->trace_class_frames[class])
 		class++;
-	tr = lt_owner_take(lt, &lt->trace_pool[class], owner, LT_HELD_TRACES, &why);
+	tr = lt_owner_take(lt, &lt->trace_pool[class], owner, LT_HELD_traces, &why);
 	if (!tr) {
 		if (of_sleep)
 			lt_lose(lt, why == LT_USER ? LT_LOST_trace_user : LT_LOST_trace_pool);
@@ -146,7 +146,7 @@ void lt_trace_put(struct lt *lt, struct lt_trace *tr)
 	raw_spin_lock_irqsave(lock, flags);
 	if (atomic_dec_and_test(&tr->refs)) {
 		hlist_del(&tr->node);
-		lt_owner_give(lt, &lt->trace_pool[tr->class], tr, tr->owner, LT_HELD_TRACES);
+		lt_owner_give(lt, &lt->trace_pool[tr->class], tr, tr->owner, LT_HELD_traces);
 		atomic_dec(&lt->nr_traces);
 	}
 	raw_spin_unlock_irqrestore(lock, flags);

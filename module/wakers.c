@@ -240,11 +240,11 @@ static bool keep(struct lt *lt, struct lt_task *t, struct lt_entry *e, bool fres
 	if (!e->trace || e->nr_wakers >= LT_WAKERS_PER_ENTRY || t->nr_wakers >= LT_WAKERS_PER_TASK)
 		return false;
 	*cause = LT_LOST_waker_user;
-	if (!lt_owner_charge(lt, e->owner, LT_HELD_WAKERS))
+	if (!lt_owner_charge(lt, e->owner, LT_HELD_wakers))
 		return false;
 	if (!fresh || lt_pool_claim(&lt->waker_pool, e->owner))
 		return true;
-	lt_owner_uncharge(lt, e->owner, LT_HELD_WAKERS, 1);
+	lt_owner_uncharge(lt, e->owner, LT_HELD_wakers, 1);
 	return false;
 }
 
@@ -299,7 +299,7 @@ void lt_wakers_free(struct lt *lt, struct lt_task *t, struct lt_entry *e)
 		e->wakers = w->next;
 		drop(lt, w);
 	}
-	lt_owner_uncharge(lt, e->owner, LT_HELD_WAKERS, e->nr_wakers);
+	lt_owner_uncharge(lt, e->owner, LT_HELD_wakers, e->nr_wakers);
 	t->nr_wakers -= e->nr_wakers;
 	e->nr_wakers = 0;
 }
@@ -310,7 +310,7 @@ void lt_wakers_move(struct lt *lt, struct lt_task *to, struct lt_entry *to_entry
 {
 	struct lt_waker *w, *next = from_entry->wakers;
 
-	lt_owner_uncharge(lt, from_entry->owner, LT_HELD_WAKERS, from_entry->nr_wakers);
+	lt_owner_uncharge(lt, from_entry->owner, LT_HELD_wakers, from_entry->nr_wakers);
 	from->nr_wakers -= from_entry->nr_wakers;
 	from_entry->wakers = NULL;
 	from_entry->nr_wakers = 0;

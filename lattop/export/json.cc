@@ -56,6 +56,19 @@ Json limits(const Header& header) {
     return result;
 }
 
+/// What each user holds of what he may hold; an object a user.
+Json users(const Header& header, Users& names) {
+    Json result = Json::array();
+    for (const UserHoldings& user : header.users) {
+        Json holdings = Json::object();
+        for (std::size_t i = 0; i < kHeldNames.size(); ++i)
+            holdings[std::string(kHeldNames[i])] = {{"used", user.held[i]},
+                                                    {"limit", header.share[i]}};
+        result.push_back({{"uid", user.uid}, {"user", names.name(user.uid)}, {"limits", holdings}});
+    }
+    return result;
+}
+
 Json learning_object(const LearningState& learning) {
     return {{"running", learning.kind == LearningState::Kind::Runs},
             {"why", learning.why},
@@ -267,7 +280,8 @@ std::string refresh_json(const TableContext& context, const RowOptions& options,
                   {"tasks_matched", matched},
                   {"filter", header.filter},
                   {"hooks_ns", header.hooks_ns},
-                  {"limits", limits(header)}};
+                  {"limits", limits(header)},
+                  {"users", users(header, context.users)}};
     if (learning.kind != LearningState::Kind::None)
         document["learning"] = learning_object(learning);
     if (!wanted.all())

@@ -199,8 +199,13 @@ std::vector<std::byte> NameBook::news(const Snapshot& snapshot, NameSources name
     Stacks here;
     Cgroups cgroups_here;
     const UserStacks& stacks = names.stacks;
+    const auto user = [&](std::uint32_t uid) {
+        if (!users_.contains(uid)) add_user(uid, names.users.name(uid), payload);
+    };
+    for (const UserHoldings& holder : snapshot.header.users)
+        user(holder.uid);
     for (const Task& task : snapshot.tasks) {
-        if (!users_.contains(task.uid)) add_user(task.uid, names.users.name(task.uid), payload);
+        user(task.uid);
         add_cgroup(task.cgroup(), names.cgroups, cgroups_here, payload);
         for (const Entry& entry : snapshot.entries_of(task)) {
             if (snapshot.trace_of(entry) != nullptr)

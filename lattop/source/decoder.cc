@@ -91,6 +91,8 @@ Header decode_header(const lt_header& raw) {
     std::copy(std::begin(raw.used), std::end(raw.used), header.used.begin());
     header.memory_bytes = raw.memory_bytes;
     header.hooks_ns = raw.hooks_ns;
+    header.user_share = raw.user_share;
+    std::copy(std::begin(raw.share), std::end(raw.share), header.share.begin());
     std::copy(std::begin(raw.lost), std::end(raw.lost), header.lost.begin());
     return header;
 }
@@ -257,6 +259,17 @@ Task decode_task(const lt_task_rec& raw) {
     return task;
 }
 
+std::vector<UserHoldings> decode_users(RecordCursor<lt_user_rec> cursor) {
+    std::vector<UserHoldings> users;
+    users.reserve(cursor.count());
+    while (!cursor.done()) {
+        const auto raw = cursor.next();
+        users.push_back({raw.uid, {}});
+        std::copy(std::begin(raw.held), std::end(raw.held), users.back().held.begin());
+    }
+    return users;
+}
+
 std::vector<Task> decode_tasks(RecordCursor<lt_task_rec> cursor, std::size_t n_entries,
                                const std::vector<char>& strings) {
     std::vector<Task> tasks;
@@ -310,6 +323,8 @@ Snapshot decode(std::span<const std::byte> bytes) {
     snapshot.wakers = decode_wakers({section_bytes(bytes, header.wakers, "wakers"), "wakers",
                                      header.wakers.count, header.wakers.record_bytes},
                                     snapshot.traces.size());
+    snapshot.header.users = decode_users({section_bytes(bytes, header.users, "users"), "users",
+                                          header.users.count, header.users.record_bytes});
     snapshot.entries = decode_entries(open_section<lt_entry_rec>(bytes, header, LT_SEC_ENTRIES),
                                       snapshot.traces.size(), snapshot.wakers.size());
     snapshot.tasks = decode_tasks(open_section<lt_task_rec>(bytes, header, LT_SEC_TASKS),

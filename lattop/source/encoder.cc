@@ -34,6 +34,8 @@ lt_header encode_header(const Header& header) {
     std::ranges::copy(header.used, std::begin(raw.used));
     raw.memory_bytes = header.memory_bytes;
     raw.hooks_ns = header.hooks_ns;
+    raw.user_share = header.user_share;
+    std::ranges::copy(header.share, std::begin(raw.share));
     std::ranges::copy(header.lost, std::begin(raw.lost));
     return raw;
 }
@@ -91,6 +93,15 @@ lt_waker_rec encode_waker(const Waker& waker, std::uint32_t trace, std::uint32_t
     return raw;
 }
 
+std::vector<lt_user_rec> encode_users(const std::vector<UserHoldings>& users) {
+    std::vector<lt_user_rec> records(users.size());
+    for (std::size_t i = 0; i < users.size(); ++i) {
+        records[i].uid = users[i].uid;
+        std::ranges::copy(users[i].held, std::begin(records[i].held));
+    }
+    return records;
+}
+
 /// Gathers the sections; what is shared is written when it is first named.
 class Encoder {
 public:
@@ -117,6 +128,7 @@ public:
         header.section[LT_SEC_KSYMS] = append(bytes, ksyms_);
         header.section[LT_SEC_STRINGS] = append(bytes, strings_);
         header.wakers = append(bytes, wakers_);
+        header.users = append(bytes, encode_users(snapshot_.header.users));
         header.total_bytes = bytes.size();
         std::memcpy(bytes.data(), &header, sizeof(header));
         return bytes;

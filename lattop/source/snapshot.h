@@ -35,6 +35,21 @@ inline constexpr std::array<LostCause, LT_LOST_NR> kLostCauses = {{
 /// All counters of the header: the named ones and the spare ones behind.
 inline constexpr std::size_t kLostSlots = LT_LOST_SLOTS;
 
+/// What one user may hold his share of, by index of lt_user_rec.held.
+inline constexpr std::array<std::string_view, LT_HELD_NR> kHeldNames = {
+#define LATTOP_HELD_NAME(name) #name,
+    LT_HELD_LIST(LATTOP_HELD_NAME)
+#undef LATTOP_HELD_NAME
+};
+
+/// Counts by LT_HELD_*; those of newer modules have no name here.
+using Holdings = std::array<std::uint32_t, LT_HELD_SLOTS>;
+
+struct UserHoldings {
+    std::uint32_t uid = 0;
+    Holdings held{};
+};
+
 struct Header {
     std::uint64_t time_ns = 0;   ///< CLOCK_MONOTONIC of the snapshot
     std::uint64_t since_ns = 0;  ///< CLOCK_MONOTONIC of load or of the last reset
@@ -49,6 +64,9 @@ struct Header {
     std::uint64_t hooks_ns = 0;  ///< what the module's hooks cost since since_ns, all CPUs
     std::string filter;          ///< what the module accounts at all; "none": everything
     std::array<std::uint64_t, kLostSlots> lost{};
+    std::uint32_t user_share = 0;     ///< percent of each table; 100: nobody is limited
+    Holdings share{};                 ///< the most that one user may hold
+    std::vector<UserHoldings> users;  ///< who is limited and holds something: those the reader sees
 };
 
 /// Index into Snapshot::traces, or kOtherTrace for the entry named [other].

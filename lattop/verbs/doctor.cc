@@ -13,6 +13,7 @@
 #include <charconv>
 
 #include "lattop/model/proc_text.h"
+#include "lattop/model/users.h"
 #include "lattop/output.h"
 #include "lattop/source/error.h"
 #include "lattop/source/proc_source.h"
@@ -127,6 +128,12 @@ std::string_view parameter_of(std::size_t cause) {
         case LT_LOST_kernel_cut: return "kernel_depth";
         case LT_LOST_user_cut: return "user_depth";
         case LT_LOST_row_limit: return "max_rows";
+        case LT_LOST_waker_pool: return "max_wakers";
+        case LT_LOST_task_user:
+        case LT_LOST_entry_user:
+        case LT_LOST_trace_user:
+        case LT_LOST_waker_user:
+        case LT_LOST_row_user: return "user_share";
         default: return "";
     }
 }
@@ -142,6 +149,32 @@ void check_losses(const Header& header, bool resolves, std::vector<Finding>& fin
                                       : "as root: lattop daemon";
         findings.push_back(std::move(finding));
     }
+}
+
+/// What a user has nearly all of his share of. His past is meant to fill it, and what waits
+/// comes and goes.
+std::string filled_shares(const Header& header, const UserHoldings& user) {
+    std::string text;
+    for (const lt_held what : {LT_HELD_tasks, LT_HELD_entries, LT_HELD_traces, LT_HELD_memos,
+                               LT_HELD_wakers, LT_HELD_rows, LT_HELD_snapshot_kib}) {
+        const std::uint32_t share = header.share[what];
+        if (share == 0 || user.held[what] < share - share / 8) continue;
+        text += fmt::format("{}{} of {} {}", text.empty() ? "" : ", ", user.held[what], share,
+                            kHeldNames[what]);
+    }
+    return text;
+}
+
+void check_users(const Header& header, std::vector<Finding>& findings) {
+    SystemUsers names;
+    for (const UserHoldings& user : header.users)
+        if (const std::string filled = filled_shares(header, user); !filled.empty())
+            findings.push_back(
+                {Level::Note,
+                 fmt::format("user {} has his share: {}", names.name(user.uid), filled),
+                 fmt::format("others have the rest; where he needs more, load the module with a "
+                             "user_share above {} percent, or larger limits",
+                             header.user_share)});
 }
 
 std::vector<Finding> check_module(const Machine& machine) {
@@ -163,7 +196,13 @@ std::vector<Finding> check_module(const Machine& machine) {
                                 "this user sees his own tasks only, and cannot make user stacks "
                                 "whole",
                                 "run as root, or have lattop daemon run as root"});
+        if (header.limit[LT_LIMIT_WAKERS] == 0)
+            findings.push_back({Level::Note,
+                                "who wakes a task is not kept: lattop chain has nothing to follow",
+                                "as root: rmmod lattop; modprobe lattop wakers=1 (what it costs: "
+                                "docs/overhead.md)"});
         check_losses(header, resolves, findings);
+        check_users(header, findings);
     } catch (const Error& error) {
         findings.push_back({Level::Problem, error.what(), error.hint()});
     }

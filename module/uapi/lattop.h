@@ -32,6 +32,8 @@
  *	| char                  |  NUL-terminated names; offset 0 is ""
  *	+-----------------------+ wakers.offset
  *	| struct lt_waker_rec   |  entry i has n_wakers of them from first_waker
+ *	+-----------------------+ users.offset
+ *	| struct lt_user_rec    |  each user who is limited and holds something
  *	+-----------------------+ total_bytes
  *
  * A kernel frame is (index into KSYMS << 32) | offset of the return address in
@@ -64,6 +66,7 @@ enum {
 	LT_MAX_LIMIT	= 1 << 20,
 	LT_LOST_SLOTS	= 32,	/* room for causes to come */
 	LT_LIMIT_SLOTS	= 8,
+	LT_HELD_SLOTS	= 16,	/* room for kinds to come */
 	LT_MAX_COMMAND	= 65536, /* bytes of one write */
 };
 
@@ -202,6 +205,26 @@ enum lt_limit {
 	LT_LIMIT_NR
 };
 
+/* What one user may hold his share of: X(name). */
+#define LT_HELD_LIST(X) \
+	X(tasks)		/* records of tasks, exited ones included */ \
+	X(entries)		/* (task, trace) pairs */ \
+	X(traces)		/* distinct traces that he was the first to sleep in */ \
+	X(memos)		/* remembered traces */ \
+	X(wakers)		/* wakers of entries */ \
+	X(exited)		/* exited tasks kept before they merge */ \
+	X(exited_procs)		/* [exited] records */ \
+	X(rows)			/* learned rows */ \
+	X(misses)		/* misses that wait for a resolver */ \
+	X(snapshot_kib)		/* what his open descriptors hold; nothing where he sees all */
+
+enum lt_held {
+#define LT_HELD_ENUM(name) LT_HELD_##name,
+	LT_HELD_LIST(LT_HELD_ENUM)
+#undef LT_HELD_ENUM
+	LT_HELD_NR
+};
+
 struct lt_header {
 	__u32 magic;		/* LT_MAGIC */
 	__u32 version;		/* LT_VERSION */
@@ -223,6 +246,22 @@ struct lt_header {
 	__u32 filter;		/* offset into LT_SEC_STRINGS: what is accounted at all, "none" or as it was set */
 	__u32 user_share;	/* percent of each table that one user may hold, 100: all of it; 0: a module that has no shares */
 	struct lt_section wakers;	/* as section[], of struct lt_waker_rec */
+	struct lt_section users;	/* of struct lt_user_rec; none where user_share is 100 */
+	__u32 share[LT_HELD_SLOTS];	/* LT_HELD_*: the most that one user may hold */
+};
+
+/**
+ * struct lt_user_rec - what a user holds
+ * @uid: in the reader's user namespace. Whose a user namespace's tasks are is
+ *	told in docs/man/proc-lattop.5. Of the 255 users told apart; more may share a record
+ * @held: LT_HELD_*
+ *
+ * Who does not see all is shown himself only.
+ */
+struct lt_user_rec {
+	__u32 uid;
+	__u32 spare;
+	__u32 held[LT_HELD_SLOTS];
 };
 
 /* lt_task_rec.kind */

@@ -265,8 +265,33 @@ TEST_CASE("tasks come with their cgroups; one that is not there is refused") {
     CHECK(shared.tasks[3].cgroup_path == shared.tasks[0].cgroup_path);
 }
 
-TEST_CASE("a snapshot of the first layout is read, and has no wakers and no cgroups") {
+TEST_CASE("what users hold comes with the header, and goes into recordings") {
+    SnapshotBuilder builder;
+    builder.header.user_share = 50;
+    builder.header.share[LT_HELD_tasks] = 8192;
+    builder.users = {{1000, 0, {}}, {~0U, 0, {}}};
+    builder.users[0].held[LT_HELD_tasks] = 17;
+    builder.users[1].held[LT_HELD_SLOTS - 1] = 3;
+    for (const Header& header :
+         {builder.snapshot().header, decode(encode(builder.snapshot())).header}) {
+        CHECK(header.user_share == 50);
+        CHECK(header.share[LT_HELD_tasks] == 8192);
+        REQUIRE(header.users.size() == 2);
+        CHECK(header.users[0].uid == 1000);
+        CHECK(header.users[0].held[LT_HELD_tasks] == 17);
+        CHECK(header.users[1].uid == ~0U);
+        CHECK(header.users[1].held[LT_HELD_SLOTS - 1] == 3);
+    }
+    builder.growth = 16;
+    CHECK(builder.snapshot().header.users.at(1).held[LT_HELD_SLOTS - 1] == 3);
+    auto bytes = builder.bytes();
+    edit(bytes, [](lt_header& header) { header.users.count = 1000; });
+    CHECK_THROWS_WITH(decode(bytes), has_text("users: 1000 records"));
+}
+
+TEST_CASE("a snapshot of the first layout is read, and has no wakers, no cgroups and no users") {
     SnapshotBuilder builder = sample();
+    builder.users = {{1000, 0, {}}};
     builder.first_layout = true;
     const Snapshot snapshot = builder.snapshot();
     REQUIRE(snapshot.entries.size() == 4);
@@ -276,6 +301,7 @@ TEST_CASE("a snapshot of the first layout is read, and has no wakers and no cgro
         CHECK(snapshot.wakers_of(entry).empty());
     for (const Task& task : snapshot.tasks)
         CHECK(task.cgroup().empty());
+    CHECK(snapshot.header.users.empty());
 }
 
 TEST_CASE("wakers that are not there, or have no trace, are refused") {

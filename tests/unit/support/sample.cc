@@ -172,6 +172,9 @@ SnapshotBuilder sample_machine(std::uint64_t seconds) {
     const Traces traces = add_traces(builder);
     add_database(builder, traces, seconds);
     add_others(builder, traces, seconds);
+    builder.header.user_share = 50;
+    std::ranges::fill_n(builder.header.share, LT_HELD_NR, 8192);
+    builder.users = {{112, 0, {5, 11, 4}}, {1000, 0, {1}}};
     return builder;
 }
 

@@ -166,7 +166,10 @@ std::vector<std::byte> SnapshotBuilder::bytes() const {
     raw.section[LT_SEC_KSYMS] = append_section(bytes, ksyms_, growth);
     const std::vector<char> strings(strings_.begin(), strings_.end());
     raw.section[LT_SEC_STRINGS] = append_section(bytes, strings, 0);
-    if (!first_layout) raw.wakers = append_section(bytes, wakers_, growth);
+    if (!first_layout) {
+        raw.wakers = append_section(bytes, wakers_, growth);
+        raw.users = append_section(bytes, users, growth);
+    }
     raw.total_bytes = bytes.size();
     std::memcpy(bytes.data(), &raw, header_size);
     return bytes;

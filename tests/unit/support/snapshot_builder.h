@@ -78,11 +78,13 @@ public:
 
     lt_header header{};  ///< sections and total_bytes are filled in by bytes()
 
+    std::vector<lt_user_rec> users;
+
     /// Bytes added to each record, as a newer module would have them.
     std::uint32_t growth = 0;
 
     /// Header, tasks and entries as the first snapshots had them: nothing of
-    /// wakers and cgroups.
+    /// wakers, cgroups and users.
     bool first_layout = false;
 
     std::uint32_t add_trace(const TraceSpec& spec);

@@ -25,6 +25,7 @@ public:
         write("/proc/lattop", "");
         header_.release = kVersion;
         header_.hook = "tracepoint: sched_switch";
+        header_.limit[LT_LIMIT_WAKERS] = 100;
     }
 
     void write(const std::string& path, const std::string& text) {
@@ -150,6 +151,28 @@ TEST_CASE("losses say which parameter would have kept them") {
     CHECK_THAT(only(findings, "12 sleeps").advice, has_text("max_traces"));
     CHECK_THAT(only(findings, "7 sleeps").advice, has_text("lattop daemon"));
     CHECK(!any_problem(findings));
+}
+
+TEST_CASE("who has nearly all of his share is named, with what of") {
+    FakeMachine machine;
+    machine.header_.user_share = 50;
+    machine.header_.share[LT_HELD_tasks] = 800;
+    machine.header_.share[LT_HELD_exited] = 10;
+    machine.header_.users = {{4'000'001, {}}, {4'000'002, {}}};
+    machine.header_.users[0].held[LT_HELD_tasks] = 699;
+    machine.header_.users[0].held[LT_HELD_exited] = 10;
+    machine.header_.users[1].held[LT_HELD_tasks] = 700;
+    const auto findings = machine.examine();
+    const Finding finding = only(findings, "has his share");
+    CHECK_THAT(finding.text, has_text("user 4000002 has his share: 700 of 800 tasks"));
+    CHECK_THAT(finding.advice, has_text("user_share above 50 percent"));
+    CHECK(!any_problem(findings));
+}
+
+TEST_CASE("a module that keeps no wakers says what does not work then") {
+    FakeMachine machine;
+    machine.header_.limit[LT_LIMIT_WAKERS] = 0;
+    CHECK_THAT(only(machine.examine(), "lattop chain").advice, has_text("wakers=1"));
 }
 
 TEST_CASE("a user without privileges is told what he does not get") {
