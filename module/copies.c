@@ -141,7 +141,8 @@ static struct lt_entry *worst(struct lt_task *t, u64 now)
 /* Bytes that copying may take of each: entries, and their wakers as often as they may be copied. */
 static size_t entries_room(const struct lt_task *t, u32 which)
 {
-	return (which == LT_TRACES_ALL ? READ_ONCE(t->nr_entries) + 1 : 1) * sizeof(struct lt_copied_entry);
+	/* the worst and the ongoing sleep's: two */
+	return (which == LT_TRACES_ALL ? READ_ONCE(t->nr_entries) + 1 : 2) * sizeof(struct lt_copied_entry);
 }
 
 static size_t wakers_room(const struct lt_task *t, u32 which)
@@ -181,10 +182,19 @@ static void copy_all(struct lt_copies *to, struct lt_task *t, u64 now)
 			copy_entry(to, NULL, t, e, now);
 }
 
+static void copy_some(struct lt_copies *to, struct lt_task *t, u32 which, u64 now)
+{
+	struct lt_entry *e = which == LT_TRACES_NONE ? NULL : worst(t, now);
+
+	if (e)
+		copy_entry(to, NULL, t, e, now);
+	if (e && which == LT_TRACES_WORST_AND_ONGOING && t->asleep && t->entry && t->entry != e)
+		copy_entry(to, NULL, t, t->entry, now);
+}
+
 /* Under one hold of the lock. */
 static int copy_at_once(struct lt_shard *shard, struct lt_task *t, u32 which, u64 now, struct lt_copies *to)
 {
-	struct lt_entry *e;
 	bool done;
 	int err;
 
@@ -199,9 +209,8 @@ static int copy_at_once(struct lt_shard *shard, struct lt_task *t, u32 which, u6
 			copy_task(to, t, now);
 			if (which == LT_TRACES_ALL)
 				copy_all(to, t, now);
-			e = which == LT_TRACES_WORST ? worst(t, now) : NULL;
-			if (e)
-				copy_entry(to, NULL, t, e, now);
+			else
+				copy_some(to, t, which, now);
 		}
 		raw_spin_unlock_irq(&shard->lock);
 	} while (!done);

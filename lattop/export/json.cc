@@ -207,18 +207,19 @@ const char* kind_name(const Task& task) {
     }
 }
 
-Json task_object(const TableContext& context, const Row& row, bool hide_idle,
+Json task_object(const TableContext& context, const Row& row, const WantedWaits& wanted,
                  const std::optional<WaitObjects>& objects) {
     const Task& task = *row.task;
     Json traces = Json::array();
     const Snapshot& snapshot = context.model.snapshot();
+    const KnownBy known = known_by(context);
     for (const Entry& entry : snapshot.entries_of(task)) {
         const Reason& reason = context.reasons.of(snapshot, task, entry, context.stacks);
-        if (!hide_idle || !reason.idle)
+        if (wanted.all() || is_wanted(wanted, known, task, &entry, reason))
             traces.push_back(trace_object(context, task, entry, reason));
     }
-    // Without waits for work a row is not all of its task
-    const std::size_t traces_total = hide_idle ? traces.size() : task.traces_total;
+    // Of some of its sleeps a row is not all of its task
+    const std::size_t traces_total = wanted.all() ? task.traces_total : traces.size();
     Json result{
         {"pid", task.pid},
         {"tgid", task.tgid},
@@ -265,7 +266,7 @@ std::string refresh_json(const TableContext& context, const RowOptions& options,
     const auto objects = find_objects ? std::optional(find_objects(shown)) : std::nullopt;
     Json tasks = Json::array();
     for (const Row& row : rows)
-        tasks.push_back(task_object(context, row, wanted.hide_idle, objects));
+        tasks.push_back(task_object(context, row, wanted, objects));
     Json document{{"version", kDocumentVersion},
                   {"time_ns", header.time_ns},
                   {"interval_ns", context.model.interval_ns()},

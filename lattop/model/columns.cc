@@ -78,7 +78,7 @@ constexpr auto kGoesLastWithReason =
 
 constexpr std::array<ViewInfo, kViews> kViewInfos{{
     {View::Tasks, "Tasks", "a row is a task (thread)", kTaskColumns, kGoesFirst,
-     kGoesLastWithReason, LT_TRACES_WORST},
+     kGoesLastWithReason, LT_TRACES_WORST_AND_ONGOING},
     {View::Processes, "Processes", "a row is a process: its tasks, added up", kProcessColumns,
      kGoesFirst, kGoesLastWithReason, LT_TRACES_ALL},
     {View::Stacks, "Stacks", "a row is a call stack: the sleeps there, of all tasks", kStackColumns,

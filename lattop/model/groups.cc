@@ -13,6 +13,7 @@
 #include <functional>
 #include <unordered_map>
 
+#include "lattop/model/naming.h"
 #include "lattop/model/percentile.h"
 #include "lattop/model/wakers.h"
 #include "unwind/hash.h"
@@ -114,8 +115,8 @@ struct Group {
     std::uint64_t of_most = 0;   // that of row.task
     bool last_asleep = false;
     bool unknown = false;  // a figure at the start of the interval is not known
-    std::unordered_map<TraceIndex, std::uint64_t> traces;  // blocked time
-    std::uint64_t of_trace = 0;                            // of the most costly one so far
+    std::unordered_map<TraceIndex, NamingWeight> traces;
+    NamingWeight of_trace;  // of the heaviest one so far
 };
 
 void begin_task(Group& group, const Member& member, View view) {
@@ -141,7 +142,9 @@ void count_task(Group& group, const Task& task, const Model& model) {
 }
 
 /// The task and the stack that the row is named by: those that cost most.
-void name_row(Group& group, const Member& member, const Entry& sleeps, View view) {
+void name_row(const TableContext& context, const RowOptions& options, Group& group,
+              const Member& member, const Entry& sleeps) {
+    const View view = options.view;
     Row& row = group.row;
     group.of_last += sleeps.blocked_ns;
     // A process is named by its leader where that is here.
@@ -156,7 +159,8 @@ void name_row(Group& group, const Member& member, const Entry& sleeps, View view
         if (row.reason == nullptr) row.reason = &member.reason;
         return;
     }
-    const std::uint64_t of_trace = group.traces[member.entry->trace] += sleeps.blocked_ns;
+    NamingWeight& of_trace = group.traces[member.entry->trace];
+    of_trace.add(context, options, *member.entry);
     if (row.entry != nullptr && of_trace <= group.of_trace) return;
     group.of_trace = of_trace;
     row.entry = member.entry;
@@ -225,7 +229,7 @@ std::vector<Row> group_rows(const TableContext& context, const RowOptions& optio
         Group& group = groups[found->second];
         const Entry sleeps = sleeps_of(member);
         begin_task(group, member, options.view);
-        name_row(group, member, sleeps, options.view);
+        name_row(context, options, group, member, sleeps);
         add_figures(group, member, sleeps, model);
     });
     if (of_whole_tasks(options.view))

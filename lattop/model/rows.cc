@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <compare>
 #include <numeric>
+#include <span>
 #include <unordered_map>
 
 #include "lattop/model/groups.h"
+#include "lattop/model/naming.h"
 #include "lattop/model/percentile.h"
 
 namespace lattop {
@@ -119,66 +121,85 @@ Sums task_sums(std::uint64_t blocked, std::uint64_t sleeps, std::uint64_t runq) 
     return {.blocked_ns = blocked, .sleeps = sleeps, .runq_ns = runq};
 }
 
-/// The row of a task: all its sleeps, and the stack that cost it most.
+/// Names a row by one of its task's stacks.
+void name_by(const TableContext& context, Row& row, const Entry& entry) {
+    row.entry = &entry;
+    row.slept = row.task;
+    row.reason = &context.reasons.of(context.model.snapshot(), *row.task, entry, context.stacks);
+    set_percentiles(row.total, entry.hist, entry.max_ns);
+    if (const auto& delta = context.model.delta(entry); delta && row.delta)
+        set_percentiles(*row.delta, delta->hist, entry.max_ns);
+}
+
+/// The one of them that weighs most; none of none.
+const Entry* heaviest(const TableContext& context, const RowOptions& options,
+                      std::span<const Entry* const> entries) {
+    const Entry* found = nullptr;
+    NamingWeight most;
+    for (const Entry* entry : entries) {
+        NamingWeight weight;
+        weight.add(context, options, *entry);
+        if (found != nullptr && weight <= most) continue;
+        found = entry;
+        most = weight;
+    }
+    return found;
+}
+
+/// The row of a task, with all its sleeps; not named yet.
 Row task_row(const TableContext& context, const Task& task) {
-    const Snapshot& snapshot = context.model.snapshot();
-    const auto entries = snapshot.entries_of(task);
     Row row;
     row.id.task = id_of(task);
     row.task = &task;
-    row.reason = &context.reasons.of_worst(snapshot, task, context.stacks);
+    row.reason = &context.reasons.of_worst(context.model.snapshot(), task, context.stacks);
     row.asleep = task.asleep() ? 1 : 0;
     row.ongoing_ns = task.ongoing_ns;
     row.max_ns = task.max_ns;
     row.total = task_sums(task.blocked_ns, task.sleeps, task.runq_ns);
     if (const auto& delta = context.model.delta(task))
         row.delta = task_sums(delta->blocked_ns, delta->sleeps, delta->runq_ns);
-    if (entries.empty()) return row;
-    row.entry = &entries.front();
-    row.slept = &task;
-    set_percentiles(row.total, row.entry->hist, row.entry->max_ns);
-    if (const auto& delta = context.model.delta(*row.entry); delta && row.delta)
-        set_percentiles(*row.delta, delta->hist, row.entry->max_ns);
     return row;
 }
 
-/// What is left of it without the sleeps that are waiting for work; nothing
-/// where there is no other. A record without stacks stays as it is.
-std::optional<Row> busy_task_row(const TableContext& context, const Task& task) {
-    const Snapshot& snapshot = context.model.snapshot();
-    Row row = task_row(context, task);
-    const Entry* worst = nullptr;
-    Sums total = task_sums(0, 0, task.runq_ns);
-    Sums delta = task_sums(0, 0, row.delta ? row.delta->runq_ns : 0);
+/// Its figures become those of these of its sleeps.
+void count_only(const TableContext& context, Row& row, std::span<const Entry* const> entries) {
     row.asleep = row.ongoing_ns = row.max_ns = 0;
-    for (const Entry& entry : snapshot.entries_of(task)) {
-        const Reason& reason = context.reasons.of(snapshot, task, entry, context.stacks);
-        if (reason.idle) continue;
-        if (worst == nullptr) {  // the first one cost most
-            worst = &entry;
-            row.reason = &reason;
-        }
-        if ((entry.flags & LT_E_ONGOING) != 0) row.asleep = 1;
-        row.ongoing_ns = std::max(row.ongoing_ns, entry.ongoing_ns);
-        row.max_ns = std::max(row.max_ns, entry.max_ns);
-        total.blocked_ns += entry.blocked_ns;
-        total.sleeps += entry.sleeps;
-        const auto& grown = context.model.delta(entry);
-        if (!grown) {
-            row.delta.reset();
-            continue;
-        }
-        delta.blocked_ns += grown->blocked_ns;
-        delta.sleeps += grown->sleeps;
+    row.total.blocked_ns = row.total.sleeps = 0;
+    if (row.delta) row.delta->blocked_ns = row.delta->sleeps = 0;
+    for (const Entry* entry : entries) {
+        if ((entry->flags & LT_E_ONGOING) != 0) row.asleep = 1;
+        row.ongoing_ns = std::max(row.ongoing_ns, entry->ongoing_ns);
+        row.max_ns = std::max(row.max_ns, entry->max_ns);
+        row.total.blocked_ns += entry->blocked_ns;
+        row.total.sleeps += entry->sleeps;
+        const auto& delta = context.model.delta(*entry);
+        if (!delta) row.delta.reset();
+        if (!row.delta) continue;
+        row.delta->blocked_ns += delta->blocked_ns;
+        row.delta->sleeps += delta->sleeps;
     }
-    if (row.entry == nullptr) return task_row(context, task);
-    if (worst == nullptr) return std::nullopt;
-    row.entry = worst;
-    set_percentiles(total, worst->hist, worst->max_ns);
-    if (const auto& grown = context.model.delta(*worst))
-        set_percentiles(delta, grown->hist, worst->max_ns);
-    row.total = total;
-    if (row.delta) row.delta = delta;
+}
+
+/// What a task has of the sleeps that are wanted; nothing where it has none. A record without
+/// stacks is wanted whole, or not.
+std::optional<Row> wanted_row(const TableContext& context, const RowOptions& options,
+                              const Task& task) {
+    const Snapshot& snapshot = context.model.snapshot();
+    const KnownBy known = known_by(context);
+    const auto wanted = [&](const Entry* entry, const Reason& reason) {
+        return is_wanted(options.waits, known, task, entry, reason);
+    };
+    Row row = task_row(context, task);
+    const auto entries = snapshot.entries_of(task);
+    if (entries.empty() && !wanted(nullptr, *row.reason)) return std::nullopt;
+    std::vector<const Entry*> kept;
+    for (const Entry& entry : entries)
+        if (options.waits.all() ||
+            wanted(&entry, context.reasons.of(snapshot, task, entry, context.stacks)))
+            kept.push_back(&entry);
+    if (kept.empty() && !entries.empty()) return std::nullopt;
+    if (kept.size() != entries.size()) count_only(context, row, kept);
+    if (const Entry* entry = heaviest(context, options, kept)) name_by(context, row, *entry);
     return row;
 }
 
@@ -187,9 +208,7 @@ std::vector<Row> task_rows(const TableContext& context, const RowOptions& option
     rows.reserve(context.model.snapshot().tasks.size());
     for (const Task& task : context.model.snapshot().tasks) {
         if (!task_shown(context.model, task, options)) continue;
-        std::optional<Row> row =
-            options.waits.hide_idle ? busy_task_row(context, task) : task_row(context, task);
-        if (row && is_wanted(options.waits, known_by(context), task, row->entry, *row->reason))
+        if (std::optional<Row> row = wanted_row(context, options, task))
             rows.push_back(std::move(*row));
     }
     return rows;
@@ -261,7 +280,7 @@ bool row_tagged(const Row& row, const RowOptions& options) {
 }
 
 lt_traces traces_needed(const RowOptions& options) {
-    return options.waits.hide_idle ? LT_TRACES_ALL : view_info(options.view).traces;
+    return options.waits.all() ? view_info(options.view).traces : LT_TRACES_ALL;
 }
 
 bool task_shown(const Model& model, const Task& task, const RowOptions& options) {

@@ -35,6 +35,20 @@ bool before(const Task& a, const Task& b, lt_sort sort) {
     return sort_figure(a, sort) > sort_figure(b, sort);
 }
 
+/// Of a task's entries, the worst of which comes first.
+void keep_traces(Snapshot& snapshot, Task& task, lt_traces traces) {
+    const std::uint32_t n = task.n_entries;
+    if (traces == LT_TRACES_NONE) task.n_entries = 0;
+    if (traces == LT_TRACES_WORST) task.n_entries = std::min(n, 1U);
+    if (traces != LT_TRACES_WORST_AND_ONGOING || n < 2) return;
+    const auto entries = std::span(snapshot.entries).subspan(task.first_entry, n);
+    const auto ongoing = std::ranges::find_if(
+        entries, [](const Entry& entry) { return (entry.flags & LT_E_ONGOING) != 0; });
+    const bool another = ongoing != entries.end() && ongoing != entries.begin();
+    task.n_entries = another ? 2 : 1;
+    if (another) std::iter_swap(entries.begin() + 1, ongoing);
+}
+
 }  // namespace
 
 void apply_query(Snapshot& snapshot, const Query& query) {
@@ -45,10 +59,8 @@ void apply_query(Snapshot& snapshot, const Query& query) {
         tasks, [&](const Task& a, const Task& b) { return before(a, b, query.sort); });
     const std::size_t limit = query.limit == 0 ? std::size_t{LT_TEXT_TASKS} : query.limit;
     if (tasks.size() > limit) tasks.resize(limit);
-    for (Task& task : tasks) {
-        if (query.traces == LT_TRACES_NONE) task.n_entries = 0;
-        if (query.traces == LT_TRACES_WORST) task.n_entries = std::min(task.n_entries, 1U);
-    }
+    for (Task& task : tasks)
+        keep_traces(snapshot, task, query.traces);
 }
 
 }  // namespace lattop

@@ -116,7 +116,8 @@ void Screen::close_detail() {
     detail_.clear();
 }
 
-void Screen::close_something() {
+Wish Screen::close_something() {
+    const lt_traces had = traces_needed(options_);
     if (detail_focused_)
         detail_focused_ = false;
     else if (detail_row_)
@@ -126,6 +127,9 @@ void Screen::close_something() {
     else
         search_.clear();
     rebuild();
+    Wish wish;
+    wish.refresh = traces_needed(options_) != had;
+    return wish;
 }
 
 /// Another view of the same sleeps. What it needs more of than the one before
@@ -166,6 +170,7 @@ Wish Screen::search(bool behind) {
 Wish Screen::handle_prompt(Key key) {
     const bool again = mode_ == Mode::Search && key.code == KeyCode::F3;
     if (again) return search(true);
+    const lt_traces had = traces_needed(options_);
     const Prompt::Result result = prompt_.handle(key);
     const Mode mode = mode_;
     if (result != Prompt::Result::Editing) mode_ = Mode::Table;
@@ -179,6 +184,7 @@ Wish Screen::handle_prompt(Key key) {
         case Mode::Filter:
             options_.waits.filter = cancelled ? filter_before_ : prompt_.text();
             rebuild();
+            wish.refresh = traces_needed(options_) != had;
             break;
         case Mode::Delay:
             if (result != Prompt::Result::Done) break;
@@ -330,7 +336,7 @@ Wish Screen::handle_command(const Binding& binding) {
         case Command::NextView:
         case Command::PreviousView:
             return show_view(view_beside(options_.view, binding.command == Command::NextView));
-        case Command::Close: close_something(); break;
+        case Command::Close: return close_something();
         case Command::Help:
             help_.open();
             mode_ = Mode::Help;

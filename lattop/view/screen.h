@@ -116,7 +116,7 @@ private:
     Wish handle_menu(Key key);
     Wish open_detail();
     void close_detail();
-    void close_something();
+    Wish close_something();
     void sort_by(Column column);
     void edit(Mode mode, std::string label, std::string text);
     Wish selection_moved();

@@ -92,6 +92,7 @@ enum lt_traces {
 	LT_TRACES_NONE	= 0,
 	LT_TRACES_WORST	= 1,	/* the one with the most blocked time */
 	LT_TRACES_ALL	= 2,
+	LT_TRACES_WORST_AND_ONGOING = 3,	/* and that of the ongoing sleep, where it is another */
 	LT_TRACES_NR
 };
 

@@ -348,7 +348,7 @@ TEST_CASE("what the module can sort and cut, it is asked to") {
     SECTION("text holds the first thousand") {
         run.go(options);
         CHECK(run.source.queries.at(0).limit == LT_TEXT_TASKS);
-        CHECK(run.source.queries.at(0).traces == LT_TRACES_WORST);
+        CHECK(run.source.queries.at(0).traces == LT_TRACES_WORST_AND_ONGOING);
     }
     SECTION("JSON holds all, with all traces") {
         options.json = true;

@@ -473,7 +473,7 @@ TEST_CASE("every view looks as recorded, with and without its pane") {
 
 TEST_CASE("digits and Tab choose the view, and each asks for the traces it needs") {
     Driver driver;
-    CHECK(driver.screen().query().traces == LT_TRACES_WORST);
+    CHECK(driver.screen().query().traces == LT_TRACES_WORST_AND_ONGOING);
     CHECK(driver.press(key(U'3')).refresh);
     CHECK_THAT(driver.text(), has_text("Stacks: 6 shown, of 9 tasks"));
     CHECK(driver.screen().query().traces == LT_TRACES_ALL);
@@ -483,7 +483,7 @@ TEST_CASE("digits and Tab choose the view, and each asks for the traces it needs
     CHECK_THAT(driver.text(), has_text("Cgroups: "));
     driver.press(key(KeyCode::Tab));
     CHECK_THAT(driver.text(), has_text("Tasks: "));
-    CHECK(driver.screen().query().traces == LT_TRACES_WORST);
+    CHECK(driver.screen().query().traces == LT_TRACES_WORST_AND_ONGOING);
     for (int i = 0; i < 4; ++i)
         driver.press(key(KeyCode::BackTab));
     CHECK_THAT(driver.text(), has_text("Processes: "));
@@ -503,6 +503,17 @@ TEST_CASE("a view keeps its selection, and sorts by what it has") {
     driver.press(key(U'P'));
     CHECK_THAT(driver.text(), has_text("Sorted by BLK%"));
     CHECK(driver.selected() == selected);
+}
+
+TEST_CASE("a filter takes all traces of a task to know what it is for") {
+    Driver driver;
+    CHECK(!driver.press(key(KeyCode::F4)).refresh);
+    CHECK(driver.press(key(U'f')).refresh);
+    CHECK(driver.screen().query().traces == LT_TRACES_ALL);
+    CHECK(!driver.press(key(U'u')).refresh);
+    driver.press(key(KeyCode::Enter));
+    CHECK(driver.press(key(KeyCode::Escape)).refresh);
+    CHECK(driver.screen().query().traces == LT_TRACES_WORST_AND_ONGOING);
 }
 
 TEST_CASE("waits for work are hidden by a key, in every view") {

@@ -2,11 +2,14 @@
 // lattop-poke: the descriptor, and the verbs "views" and "queries".
 #include <fcntl.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <functional>
 #include <stdexcept>
@@ -158,18 +161,53 @@ void check_filters(Checks& checks, const Descriptor& descriptor) {
     }
 }
 
+/// The worst comes first; a sleeper's ongoing sleep is in one of two. Whether there are two.
+bool check_ongoing(Checks& checks, const oracle::Snapshot& snapshot, const lt_task_rec& task) {
+    uint64_t ongoing_ns = 0, worst_ns = 0;
+    for (uint32_t i = 0; i < task.n_entries; ++i) {
+        const lt_entry_rec& entry = snapshot.entry(task.first_entry + i);
+        if (i == 0) worst_ns = entry.blocked_ns;
+        ongoing_ns += entry.ongoing_ns;
+        checks.expect(entry.blocked_ns <= worst_ns, "{}: the worst is not the first",
+                      oracle::name_of(task));
+        checks.expect(i == 0 || (entry.flags & LT_E_ONGOING), "{}: a second that is not ongoing",
+                      oracle::name_of(task));
+    }
+    checks.expect(task.n_entries <= 2 && ongoing_ns == task.ongoing_ns,
+                  "{}: {} entries with {} ns ongoing of {}", oracle::name_of(task), task.n_entries,
+                  ongoing_ns, task.ongoing_ns);
+    return task.n_entries == 2;
+}
+
+/// Has slept for a second in one trace, and is in another.
+pid_t begin_two_sleeps() {
+    const pid_t child = fork();
+    if (child != 0) return child;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    sleep(1);
+    for (;;)
+        pause();
+}
+
 void check_traces(Checks& checks, const Descriptor& descriptor) {
     lt_query query = plain_query();
-    for (const lt_traces traces : {LT_TRACES_NONE, LT_TRACES_WORST, LT_TRACES_ALL}) {
+    unsigned both = 0;
+    const pid_t child = begin_two_sleeps();
+    usleep(1'200'000);
+    for (const lt_traces traces :
+         {LT_TRACES_NONE, LT_TRACES_WORST, LT_TRACES_ALL, LT_TRACES_WORST_AND_ONGOING}) {
         query.traces = traces;
         checks.expect(descriptor.query(query) == 0, "traces {}", static_cast<int>(traces));
         const auto snapshot = descriptor.records();
         for (uint32_t i = 0; i < snapshot.count(LT_SEC_TASKS); ++i) {
             const lt_task_rec& task = snapshot.task(i);
-            const uint32_t expected = traces == LT_TRACES_NONE ? 0
-                                      : traces == LT_TRACES_WORST
-                                          ? std::min<uint32_t>(task.traces_total, 1)
-                                          : task.traces_total;
+            const uint32_t expected = traces == LT_TRACES_NONE  ? 0
+                                      : traces == LT_TRACES_ALL ? task.traces_total
+                                                                : std::min(task.traces_total, 1U);
+            if (traces == LT_TRACES_WORST_AND_ONGOING) {
+                both += check_ongoing(checks, snapshot, task);
+                continue;
+            }
             checks.expect(task.n_entries == expected, "traces {}: {} has {} of {}",
                           static_cast<int>(traces), oracle::name_of(task), task.n_entries,
                           task.traces_total);
@@ -178,6 +216,10 @@ void check_traces(Checks& checks, const Descriptor& descriptor) {
             checks.expect(snapshot.count(LT_SEC_ENTRIES) == 0 && snapshot.count(LT_SEC_TRACES) == 0,
                           "traces without being asked");
     }
+    fmt::print("{} tasks asleep in another trace than their worst\n", both);
+    checks.expect(both > 0, "no task was");
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
 }
 
 }  // namespace
