@@ -20,8 +20,7 @@ struct NamedRow {
         const auto nap = builder.add_trace({.id = 2, .kernel = {"schedule", "do_nanosleep"}});
         const auto pipe = builder.add_trace({.id = 3, .kernel = {"schedule", "pipe_read"}});
         std::vector<EntrySpec> entries{{.trace = lock, .blocked_ns = 500 * kSecond}};
-        if (naps != 0)
-            entries.push_back({.trace = nap, .blocked_ns = naps * kMs, .sleeps = naps});
+        if (naps != 0) entries.push_back({.trace = nap, .blocked_ns = naps * kMs, .sleeps = naps});
         if (ongoing_ns != 0)
             entries.push_back({.trace = pipe,
                                .blocked_ns = ongoing_ns,

@@ -291,7 +291,8 @@ void exit_hidden(uint64_t attempts, const std::string&) {
         // Closed on the way out, behind the memory, which waits for the file system's server
         need(open("/proc/self/exe", O_RDONLY) >= 0, "open");
         set_name(public_name);
-        nap(3);
+        nap(2);
+        let_read(1);
         set_dumpable(false);
         set_name(secret);
         if (shared().changes % 2 == 0) nap(2);
