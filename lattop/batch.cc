@@ -7,6 +7,8 @@
 #include "lattop/export/text.h"
 #include "lattop/model/model.h"
 #include "lattop/model/own_cost.h"
+#include "lattop/output.h"
+#include "lattop/source/passing_errors.h"
 
 namespace lattop {
 namespace {
@@ -76,6 +78,38 @@ std::string refresh(const Options& options, const TableContext& context, const W
                         cost_line(cost, first));
 }
 
+/// Refreshes of what happens now, from start to start.
+class Pace {
+public:
+    Pace(const Options& options, const World& world)
+        : world_(world), delay_(options.delay), next_(world.clock.now()) {}
+
+    /// Waits for the next one, so that a slow refresh does not shift the rest;
+    /// one slower than the delay is not caught up with.
+    void wait() {
+        if (!world_.source.live()) return;  // it waited while it was recorded
+        next_ = std::max(next_ + delay_, world_.clock.now());
+        world_.clock.sleep_until(next_);
+    }
+
+private:
+    const World& world_;
+    std::chrono::milliseconds delay_;
+    Clock::Time next_;
+};
+
+/// Tries again at the next refreshes where a read fails in passing.
+Snapshot take_patiently(const Query& query, const World& world, Pace& pace) {
+    for (PassingErrors errors;;) {
+        try {
+            return world.source.take(query, Moment::Next);
+        } catch (const PassingError& error) {
+            if (errors.add(error)) complain(passing_error_text(error));
+        }
+        pace.wait();
+    }
+}
+
 }  // namespace
 
 void run_batch(const Options& options, World world, Charset charset, const Output& output) {
@@ -83,9 +117,9 @@ void run_batch(const Options& options, World world, Charset charset, const Outpu
     Model model;
     const TableContext context{model, world.stacks, world.users, world.reasons, world.cgroups};
     CostMeter meter(world.clock, world.learning);
-    Clock::Time next = world.clock.now();
+    Pace pace(options, world);
     for (std::uint64_t n = 1;; ++n) {
-        model.update(world.source.take(query, Moment::Next), query);
+        model.update(take_patiently(query, world, pace), query);
         world.stacks.want(model.snapshot());
         world.stacks.collect();
         std::string text = refresh(options, context, world, charset,
@@ -93,11 +127,7 @@ void run_batch(const Options& options, World world, Charset charset, const Outpu
         const bool last = n == options.refreshes || !world.source.more();
         if (!last && !options.json) text += '\n';
         if (!output(text) || last) return;
-        if (!world.source.live()) continue;  // it waited while it was recorded
-        // From start to start, so that a slow refresh does not shift the rest;
-        // one slower than the delay is not caught up with.
-        next = std::max(next + options.delay, world.clock.now());
-        world.clock.sleep_until(next);
+        pace.wait();
     }
 }
 

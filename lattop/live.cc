@@ -10,6 +10,7 @@
 
 #include "lattop/model/own_cost.h"
 #include "lattop/source/error.h"
+#include "lattop/source/passing_errors.h"
 #include "lattop/view/screen.h"
 
 namespace lattop {
@@ -79,14 +80,20 @@ private:
             refresh();
     }
 
-    /// The screen stays as it is while there is no module.
+    /// The screen stays as it is while there is no module, and where a read
+    /// fails in passing.
     void refresh() {
         try {
             look();
+            if (errors_.none()) screen_.say("");
             if (away_) screen_.say("the module is loaded again: all figures begin anew");
             away_ = false;
         } catch (const NoModuleError& error) {
             wait_for_module(error);
+        } catch (const PassingError& error) {
+            if (!shown_) throw;
+            errors_.add(error);
+            keep_picture(error);
         }
         // From start to start; what was missed is not caught up with.
         next_ = std::max(next_ + screen_.delay(), world_.clock.now());
@@ -97,12 +104,17 @@ private:
         screen_.say(fmt::format("{}: waiting for it", error.what()));
     }
 
+    void keep_picture(const PassingError& error) {
+        screen_.say(fmt::format("still the last picture: {}", error.what()));
+    }
+
     void look() {
         const Query query = screen_.query();
         Snapshot snapshot = world_.source.take(query, Moment::Next);
         world_.stacks.want(snapshot);
         const OwnCost cost = meter_.measure(snapshot.header);
         screen_.update(std::move(snapshot), query);
+        shown_ = true;
         show_cost(cost);
         refresh_detail();
         collect_names();
@@ -132,6 +144,8 @@ private:
             refresh_detail();
         } catch (const NoModuleError& error) {
             wait_for_module(error);
+        } catch (const PassingError& error) {
+            keep_picture(error);
         }
     }
 
@@ -218,7 +232,9 @@ private:
     Screen screen_;
     Clock::Time next_ = world_.clock.now();
     bool quit_ = false;
-    bool away_ = false;  ///< the module is not loaded, as seen last
+    bool away_ = false;   ///< the module is not loaded, as seen last
+    bool shown_ = false;  ///< there is a picture to keep
+    PassingErrors errors_;
 };
 
 }  // namespace

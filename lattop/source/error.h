@@ -47,6 +47,13 @@ public:
                 "max_snapshot_mib") {}
 };
 
+/// A read that failed for a cause that passes, out of memory for one: the next
+/// refresh may do better (passing_errors.h counts them).
+class PassingError : public Error {
+public:
+    using Error::Error;
+};
+
 /// There is no module to talk to, or it does not let this user, or it speaks
 /// another version.
 class NotUsableError : public Error {

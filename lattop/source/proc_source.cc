@@ -46,6 +46,10 @@ constexpr const char* kLoadHint =
 [[noreturn]] void throw_query_error(const std::string& path, int error) {
     switch (error) {
         case EDQUOT: throw SnapshotQuotaError(path);
+        case ENOMEM:
+        case EAGAIN:
+        case EINTR:
+            throw PassingError(fmt::format("cannot ask {}: {}", path, std::strerror(error)));
         case ENOTTY:
             throw NotUsableError(
                 fmt::format("{} is not lattop's: it does not know the query", path),

@@ -22,7 +22,8 @@ public:
     /// module speaks another version.
     explicit ProcSource(std::string path = LT_PROC_PATH);
 
-    /// Throws NoModuleError while the module is not loaded.
+    /// Throws NoModuleError while the module is not loaded, PassingError where
+    /// it may succeed next time.
     Snapshot take(const Query& query, Moment moment) override;
     void reset() override;
     [[nodiscard]] bool live() const override { return true; }

@@ -12,7 +12,8 @@
 namespace lattop {
 
 /// Bytes read at `offset` of `fd`, as one pread gives them; 0 at the end.
-/// Throws Error; `path` is for its message.
+/// Throws Error, PassingError where another read may succeed; `path` is for its
+/// message.
 std::size_t read_at(int fd, std::uint64_t offset, std::span<std::byte> into,
                     const std::string& path);
 

@@ -17,6 +17,7 @@
 #include "lattop/output.h"
 #include "lattop/recording/output_file.h"
 #include "lattop/source/error.h"
+#include "lattop/source/passing_errors.h"
 #include "lattop/version.h"
 
 namespace lattop {
@@ -57,14 +58,45 @@ void show_progress(const recording::Writer& writer) {
                stderr);
 }
 
-/// Without a module there is no more to come: a recording ends there, whole.
-Snapshot take_or_end(const Query& query, World world, recording::Writer& writer) {
+/// Takes what is recorded. A read that fails in passing costs one snapshot: the
+/// figures of the next one have all.
+class Taker {
+public:
+    Taker(const Query& query, World world) : query_(query), world_(world) {}
+
+    std::optional<Snapshot> take() {
+        try {
+            Snapshot snapshot = world_.source.take(query_, Moment::Next);
+            errors_.none();
+            return snapshot;
+        } catch (const PassingError& error) {
+            if (errors_.add(error)) complain(passing_error_text(error));
+            return std::nullopt;
+        }
+    }
+
+private:
+    Query query_;
+    World world_;
+    PassingErrors errors_;
+};
+
+/// Without a module, or where it cannot be read, there is no more to come: a
+/// recording ends there, whole.
+std::optional<Snapshot> take_or_end(Taker& taker, World world, recording::Writer& writer) {
     try {
-        return world.source.take(query, Moment::Next);
-    } catch (const NoModuleError&) {
+        return taker.take();
+    } catch (const Error&) {
         if (writer.snapshots() != 0) writer.end(world.clock.realtime_ns());
         throw;
     }
+}
+
+void write_down(const Snapshot& snapshot, World world, recording::Writer& writer) {
+    const std::uint64_t now = world.source.realtime_ns().value_or(world.clock.realtime_ns());
+    world.stacks.want(snapshot);
+    world.stacks.collect();
+    writer.add(snapshot, {world.stacks, world.users, world.cgroups}, now);
 }
 
 }  // namespace
@@ -80,17 +112,15 @@ recording::Info recording_info(const std::vector<std::string>& command) {
 
 void record(const RecordPlan& plan, World world, recording::Writer& writer, const WaitForEnd& wait,
             const Progress& progress) {
-    const Query query = plan.selection.query();
+    Taker taker(plan.selection.query(), world);
     const Clock::Time begin = world.clock.now();
     const Clock::Time end = plan.duration ? begin + *plan.duration : Clock::Time::max();
     Clock::Time next = begin;
     for (bool last = false;;) {
-        const Snapshot snapshot = take_or_end(query, world, writer);
-        const std::uint64_t now = world.source.realtime_ns().value_or(world.clock.realtime_ns());
-        world.stacks.want(snapshot);
-        world.stacks.collect();
-        writer.add(snapshot, {world.stacks, world.users, world.cgroups}, now);
-        progress(writer);
+        if (const auto snapshot = take_or_end(taker, world, writer)) {
+            write_down(*snapshot, world, writer);
+            progress(writer);
+        }
         if (last || !world.source.more()) break;
         next = std::min(std::max(next + plan.delay, world.clock.now()), end);
         last = wait(next) || next >= end;

@@ -27,8 +27,9 @@ using WaitForEnd = std::function<bool(Clock::Time)>;
 /// may begin.
 using Progress = std::function<void(const recording::Writer&)>;
 
-/// Records, the last snapshot at the very end. Throws Error; NoModuleError where the module is
-/// unloaded meanwhile: what was written until then is a whole recording.
+/// Records, the last snapshot at the very end. Says where a read fails in passing, and goes on.
+/// Throws Error, NoModuleError where the module is unloaded meanwhile: what was written until
+/// then is a whole recording.
 void record(const RecordPlan& plan, World world, recording::Writer& writer, const WaitForEnd& wait,
             const Progress& progress);
 

@@ -17,6 +17,7 @@
 #include "lattop/recording/output_file.h"
 #include "lattop/recording/writer.h"
 #include "lattop/source/error.h"
+#include "lattop/source/passing_errors.h"
 #include "lattop/verbs/record.h"
 #include "lattop/verbs/report.h"
 
@@ -148,7 +149,7 @@ std::string describe(const RunOptions& options, const Snapshot& snapshot,
     return text;
 }
 
-/// Looks until a look fails, which is said.
+/// Looks until a look fails, or so many in a row do in passing; both are said.
 class CarefulLook {
 public:
     explicit CarefulLook(const std::function<void()>& look) : look_(look) {}
@@ -156,7 +157,7 @@ public:
     void operator()() {
         if (failed_) return;
         try {
-            look_();
+            look();
         } catch (const std::exception& error) {
             failed_ = true;
             complain(fmt::format("{}: the command goes on, no more of it is seen", error.what()));
@@ -164,8 +165,18 @@ public:
     }
 
 private:
+    void look() {
+        try {
+            look_();
+            errors_.none();
+        } catch (const PassingError& error) {
+            if (errors_.add(error)) complain(passing_error_text(error));
+        }
+    }
+
     const std::function<void()>& look_;
     bool failed_ = false;
+    PassingErrors errors_;
 };
 
 }  // namespace

@@ -23,8 +23,9 @@ void count_from(const Header& begin, Header& header);
 void keep_tree(Snapshot& snapshot, const TreeMembers& tree, const Task& before);
 
 /// Calls `look` every `delay` and at the end, until the command has ended; its
-/// exit status. A look that fails is said and the last one: the command does
-/// not suffer from its watcher. Signals to lattop alone are passed on.
+/// exit status. A look that fails is said and the last one, in passing the
+/// last one of so many in a row: the command does not suffer from its watcher. Signals to lattop
+/// alone are passed on.
 int watch_to_end(ChildCommand& child, EndSignals& signals, std::chrono::milliseconds delay,
                  const Clock& clock, const std::function<void()>& look);
 

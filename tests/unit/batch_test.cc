@@ -3,7 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "lattop/source/error.h"
 #include "tests/unit/support/catch.h"
+#include "tests/unit/support/errors_of.h"
 #include "tests/unit/support/fake_world.h"
 #include "tests/unit/support/golden.h"
 #include "tests/unit/support/sample.h"
@@ -340,6 +342,34 @@ TEST_CASE("a source that ends ends it") {
     Options options = json(100);
     run.go(options);
     CHECK(run.source.taken == 2);
+}
+
+TEST_CASE("a read that fails in passing costs its refresh, which is said once") {
+    BatchRun run;
+    std::uint64_t failing = 2;
+    FakeSource short_of_memory([&](std::uint64_t n) -> Snapshot {
+        if (n > 0 && n <= failing) throw PassingError("cannot read /proc/lattop: no memory");
+        return sample_machine(10 + n * 2).snapshot();
+    });
+    std::string printed;
+    const auto go = [&] {
+        return errors_of([&] {
+            run_batch(json(2), run.with(short_of_memory), Charset::Utf8,
+                      [&](std::string_view text) { return printed += text, true; });
+        });
+    };
+    SECTION("and as many are printed as were asked for, with figures that are whole") {
+        CHECK(go() == "lattop: cannot read /proc/lattop: no memory: tried again at each refresh\n");
+        CHECK(std::ranges::count(printed, '\n') == 2);
+        const Json last = Json::parse(printed.substr(printed.find('\n') + 1));
+        CHECK(last.at("interval_ns") == 6'000'000'000);
+        CHECK(run.clock.slept == std::vector{2000ms, 2000ms, 2000ms});
+    }
+    SECTION("ten in a row end it") {
+        failing = 1000;
+        CHECK_THROWS_WITH(go(), has_text("no memory, 10 times in a row"));
+        CHECK(std::ranges::count(printed, '\n') == 1);
+    }
 }
 
 TEST_CASE("what the module can sort and cut, it is asked to") {

@@ -208,6 +208,45 @@ TEST_CASE("the screen waits for a module that was unloaded and shows the next on
     CHECK_THAT(screens.at(4), has_text("12.0s since load"));
 }
 
+TEST_CASE("a read that fails in passing leaves the picture, says so, and is tried again") {
+    LiveRun run({kTimeout, press(U'j'), kTimeout, kTimeout});
+    FakeSource short_of_memory([](std::uint64_t n) -> Snapshot {
+        if (n == 1 || n == 2) throw PassingError("cannot read /proc/lattop: no memory");
+        return sample_machine(10 + n).snapshot();
+    });
+    run_live({}, run.with(short_of_memory), run.terminal);
+    const auto& screens = run.terminal.screens;
+    CHECK_THAT(screens.at(1), has_text("still the last picture: cannot read /proc/lattop"));
+    CHECK_THAT(screens.at(1), has_text("10.0s since load") && has_text("dbserver"));
+    CHECK_THAT(screens.at(3), has_text("still the last picture"));
+    CHECK_THAT(screens.at(4), !has_text("still the last picture"));
+    CHECK_THAT(screens.at(4), has_text("13.0s since load"));
+    CHECK(run.clock.slept == std::vector{2000ms, 2000ms, 2000ms});
+}
+
+TEST_CASE("a read that failed in passing does so for the pane of a task as well") {
+    LiveRun run({press(U'N'), press(KeyCode::End), press(KeyCode::Enter)});
+    bool pane = false;
+    FakeSource short_of_memory([&](std::uint64_t) -> Snapshot {
+        if (pane) throw PassingError("cannot read /proc/lattop: no memory");
+        pane = short_of_memory.queries.size() == 2;
+        return sample_machine(10).snapshot();
+    });
+    run_live({}, run.with(short_of_memory), run.terminal);
+    CHECK_THAT(run.terminal.screens.back(), has_text("still the last picture: cannot read"));
+}
+
+TEST_CASE("a read that fails ten times in a row ends the screen and says why") {
+    LiveRun run(std::deque<Event>(20, kTimeout));
+    FakeSource broken([](std::uint64_t n) -> Snapshot {
+        if (n > 0) throw PassingError("cannot read /proc/lattop: no memory");
+        return sample_machine(1).snapshot();
+    });
+    CHECK_THROWS_WITH(run_live({}, run.with(broken), run.terminal),
+                      "cannot read /proc/lattop: no memory, 10 times in a row");
+    CHECK(broken.taken == 11);
+}
+
 TEST_CASE("an error of the source reaches the caller") {
     LiveRun run({kTimeout});
     FakeSource broken([](std::uint64_t n) -> Snapshot {

@@ -4,6 +4,7 @@
 #include "lattop/source/encoder.h"
 #include "lattop/source/error.h"
 #include "tests/unit/support/catch.h"
+#include "tests/unit/support/errors_of.h"
 #include "tests/unit/support/fake_world.h"
 #include "tests/unit/support/recordings.h"
 
@@ -76,6 +77,54 @@ TEST_CASE("a module unloaded meanwhile ends it: what was recorded is whole") {
     const Reader reader(read_from(bytes), "r");
     CHECK(reader.size() == 2);
     CHECK(reader.damage().empty());
+}
+
+TEST_CASE("a read that fails in passing costs a recording one snapshot, which is said once") {
+    FakeWorld fake;
+    std::uint64_t failing = 2;
+    FakeSource source([&](std::uint64_t n) {
+        if (n > 0 && n <= failing) throw PassingError("cannot read /proc/lattop: no memory");
+        return sample_machine(10 + n * 2).snapshot();
+    });
+    std::vector<std::byte> bytes;
+    recording::Writer writer(
+        [&](auto more) { bytes.insert(bytes.end(), more.begin(), more.end()); }, {}, 0);
+    int waits = 5;
+    const auto go = [&] {
+        const auto wait = [&](Clock::Time until) {
+            fake.clock.sleep_until(until);
+            return --waits == 0;
+        };
+        return errors_of([&] { record({}, fake.with(source), writer, wait, [](const auto&) {}); });
+    };
+    SECTION("the figures of the next one are whole") {
+        CHECK(go() == "lattop: cannot read /proc/lattop: no memory: tried again at each refresh\n");
+        Reader reader(read_from(bytes), "r");
+        CHECK(reader.damage().empty());
+        REQUIRE(reader.size() == 4);
+        const auto blocked_ns = [](const Snapshot& snapshot) {
+            std::uint64_t sum = 0;
+            for (const Task& task : snapshot.tasks)
+                sum += task.blocked_ns;
+            return sum;
+        };
+        CHECK(blocked_ns(reader.snapshot(1)) == blocked_ns(sample_machine(16).snapshot()));
+    }
+    SECTION("where it is asked to end then, it ends without that one") {
+        waits = 1;
+        go();
+        const Reader reader(read_from(bytes), "r");
+        CHECK(reader.size() == 1);
+        CHECK(reader.damage().empty());
+    }
+    SECTION("ten in a row end it: what was recorded is whole") {
+        failing = 1000;
+        waits = 100;
+        CHECK_THROWS_WITH(go(), has_text("no memory, 10 times in a row"));
+        const Reader reader(read_from(bytes), "r");
+        CHECK(reader.size() == 1);
+        CHECK(reader.damage().empty());
+    }
 }
 
 TEST_CASE("the tasks asked for are recorded, with all their traces") {

@@ -12,6 +12,7 @@
 #include "lattop/child_command.h"
 #include "lattop/source/error.h"
 #include "tests/unit/support/catch.h"
+#include "tests/unit/support/errors_of.h"
 #include "tests/unit/support/snapshot_builder.h"
 
 namespace lattop::test {
@@ -196,6 +197,24 @@ TEST_CASE("a look that fails is the last one, the command goes on to its end") {
     };
     CHECK(watch_to_end(child, signals, std::chrono::milliseconds(1), SystemClock(), look) == 7);
     CHECK(looks == 1);
+}
+
+TEST_CASE("a look that fails in passing is followed by others, until ten in a row have failed") {
+    EndSignals signals;
+    ChildCommand child({"sh", "-c", "sleep 1"}, signals);
+    child.release();
+    int looks = 0;
+    const auto look = [&] {
+        if (++looks != 3) throw PassingError("cannot read /proc/lattop: no memory");
+    };
+    const std::string said = errors_of(
+        [&] { watch_to_end(child, signals, std::chrono::milliseconds(1), SystemClock(), look); });
+    CHECK(looks == 3 + 10);
+    CHECK(said ==
+          "lattop: cannot read /proc/lattop: no memory: tried again at each refresh\n"
+          "lattop: cannot read /proc/lattop: no memory: tried again at each refresh\n"
+          "lattop: cannot read /proc/lattop: no memory, 10 times in a row: the command goes on, "
+          "no more of it is seen\n");
 }
 
 TEST_CASE("^C that only lattop got is passed on to the command") {
