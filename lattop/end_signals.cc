@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <ctime>
+#include <utility>
 
 namespace lattop {
 namespace {
@@ -27,6 +28,8 @@ EndSignals::EndSignals() {
     for (const int number : {SIGCHLD, SIGINT, SIGTERM})
         ::sigaddset(&signals_, number);
     if (!ignored(SIGHUP)) ::sigaddset(&signals_, SIGHUP);
+    asking_ = signals_;
+    ::sigdelset(&asking_, SIGCHLD);
     ::pthread_sigmask(SIG_BLOCK, &signals_, &before_);
 }
 
@@ -34,7 +37,28 @@ EndSignals::~EndSignals() {
     ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
+int EndSignals::pending() {
+    static constexpr timespec kNow{};
+    while (pending_.si_signo == 0 && ::sigtimedwait(&asking_, &pending_, &kNow) < 0) {
+        pending_ = {};
+        if (errno != EINTR) break;
+    }
+    return pending_.si_signo;
+}
+
+void EndSignals::let_through() {
+    ::pthread_sigmask(SIG_UNBLOCK, &asking_, nullptr);
+}
+
+void EndSignals::hold() {
+    ::pthread_sigmask(SIG_BLOCK, &asking_, nullptr);
+}
+
 int EndSignals::wait_until(Clock::Time time) {
+    if (pending_.si_signo != 0) {
+        last_ = std::exchange(pending_, {});
+        return last_.si_signo;
+    }
     for (;;) {
         const auto left =
             std::max(time - std::chrono::steady_clock::now(), Clock::Time::duration{});

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The signals that ask a command to end, waited for instead of handled. Used by
-// record, run and the daemon.
+// record, run and the daemon, and by verbs over this machine while they look for
+// names.
 #pragma once
 
 #include <csignal>
@@ -25,6 +26,15 @@ public:
     /// Waits until `time` at most; the signal that came, 0 for none.
     int wait_until(Clock::Time time);
 
+    /// A signal that has come and asks to end, 0 for none. Never waits;
+    /// wait_until() still gives it.
+    int pending();
+
+    /// From now on those that ask to end do what they do to other programs, and
+    /// are waited for again. In the calling thread; others never get them.
+    void let_through();
+    void hold();
+
     /// Whether the terminal sent the signal that came last: then to all that
     /// run in its foreground.
     [[nodiscard]] bool from_terminal() const { return last_.si_code == SI_KERNEL; }
@@ -34,8 +44,10 @@ public:
 
 private:
     sigset_t signals_{};
+    sigset_t asking_{};  // the same without SIGCHLD
     sigset_t before_{};
     siginfo_t last_{};
+    siginfo_t pending_{};  // si_signo is 0 for none
 };
 
 }  // namespace lattop

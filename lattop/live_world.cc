@@ -3,6 +3,11 @@
 // See live_world.h.
 #include "lattop/live_world.h"
 
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "lattop/output.h"
 #include "lattop/reasons/load.h"
 #include "lattop/resolver_worker.h"
 
@@ -14,8 +19,22 @@ std::shared_ptr<DebugFetch> make_fetch() {
     return nullptr;
 }
 
-LiveWorld::LiveWorld(bool learn)
-    : stacks_(std::make_unique<InlineNamer>(make_fetch())),
+StopNaming stop_naming_by(EndSignals& signals, std::function<bool()> next_ends) {
+    return
+        [&signals, next_ends = std::move(next_ends), stopped = false](std::size_t missing) mutable {
+            if (stopped) return true;
+            if (signals.pending() == 0) return false;
+            stopped = true;
+            complain(fmt::format("names are not waited for any longer: {} stacks stay addresses",
+                                 missing));
+            if (next_ends()) signals.let_through();
+            return true;
+        };
+}
+
+LiveWorld::LiveWorld(bool learn, StopNaming stop)
+    : stacks_(std::make_unique<StoppableNamer>(std::make_unique<WorkerNamer>(make_fetch()),
+                                               std::move(stop))),
       learning_(learn ? start_learning() : std::make_unique<NoLearning>(LearningState::Kind::Off)),
       reasons_(load_user_reasons()) {}
 

@@ -5,10 +5,13 @@
 // meanwhile.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "lattop/batch.h"
+#include "lattop/end_signals.h"
 #include "lattop/model/stack_names.h"
+#include "lattop/model/stoppable_namer.h"
 #include "lattop/source/proc_source.h"
 
 namespace lattop {
@@ -16,8 +19,8 @@ namespace lattop {
 class LiveWorld {
 public:
     /// Throws NotUsableError. `learn`: teach the module to walk user stacks,
-    /// where this user may.
-    explicit LiveWorld(bool learn);
+    /// where this user may. `stop`: whether to wait for names no longer.
+    LiveWorld(bool learn, StopNaming stop);
 
     [[nodiscard]] World world() {
         return {source_, stacks_, users_, cgroups_, clock_, *learning_, reasons_};
@@ -32,6 +35,11 @@ private:
     std::unique_ptr<Learning> learning_;
     Reasons reasons_;
 };
+
+/// A signal that asks to end ends the wait for names, for good, and that is said:
+/// what has none yet is shown by its addresses. Where `next_ends` says so, the
+/// next signal ends this process at once. Both outlive the world.
+StopNaming stop_naming_by(EndSignals& signals, std::function<bool()> next_ends);
 
 /// Debug files from the servers that the environment names; nullptr for none.
 std::shared_ptr<DebugFetch> make_fetch();

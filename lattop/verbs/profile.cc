@@ -56,7 +56,11 @@ Profile Profile::recorded(const std::string& input, const Selection& selection) 
 Profile Profile::live(const Selection& selection,
                       std::optional<std::chrono::milliseconds> duration) {
     Profile profile;
-    profile.live_ = std::make_unique<LiveWorld>(duration.has_value());
+    profile.signals_ = std::make_unique<EndSignals>();  // before the world's threads
+    EndSignals& signals = *profile.signals_;
+    profile.live_ = std::make_unique<LiveWorld>(duration.has_value(),
+                                                stop_naming_by(signals, [] { return true; }));
+    signals.let_through();
     const World world = profile.world();
     Period period(duration ? Period::Begin::AtFirst : Period::Begin::AtNothing);
     const Snapshot first = world.source.take(selection.query(), Moment::Next);
@@ -68,7 +72,9 @@ Profile Profile::live(const Selection& selection,
         period.add(world.source.take(selection.query(), Moment::Next));
     }
     profile.snapshot = period.snapshot();
+    signals.hold();
     find_names(profile.snapshot, world);
+    signals.let_through();
     profile.realtime_ns = world.clock.realtime_ns();
     profile.title =
         fmt::format("{}{}", length(profile.snapshot), duration ? "" : " since load or reset");

@@ -25,6 +25,7 @@ public:
     static Profile recorded(const std::string& input, const Selection& selection);
 
     /// This machine: the next `duration`, or, without one, since load or reset.
+    /// ^C while names are looked for at the end ends that: the rest are addresses.
     static Profile live(const Selection& selection,
                         std::optional<std::chrono::milliseconds> duration);
 
@@ -51,6 +52,7 @@ private:
         return recorded_ != nullptr ? recorded_->world() : live_->world();
     }
 
+    std::unique_ptr<EndSignals> signals_;  // of live_
     // One of both.
     std::unique_ptr<RecordedWorld> recorded_;
     std::unique_ptr<LiveWorld> live_;

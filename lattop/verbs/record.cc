@@ -134,7 +134,7 @@ int record_command(Arguments& arguments) {
     EndSignals signals;
     std::optional<ChildCommand> child;
     if (!command->command.empty()) child.emplace(command->command, signals);
-    LiveWorld live(command->learn);
+    LiveWorld live(command->learn, stop_naming_by(signals, [] { return true; }));
     recording::OutputFile file(command->file);
     SystemClock clock;
     recording::Writer writer([&](auto bytes) { file.append(bytes); },

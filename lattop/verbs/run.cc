@@ -233,7 +233,8 @@ int run_command_verb(Arguments& arguments) {
     if (!options) return 0;
     EndSignals signals;
     ChildCommand child(options->command, signals);
-    LiveWorld live(true);
+    // The command may be one that ^C does not end.
+    LiveWorld live(true, stop_naming_by(signals, [&] { return child.status().has_value(); }));
     const World world = live.world();
     Watch watch(*options, child, world);
     child.release();

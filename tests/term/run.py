@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs the real lattop in a real terminal (tmux) and looks at the screen.
 
-usage: run.py LATTOP WRITE_RECORDS [TEST...]
+usage: run.py LATTOP WRITE_RECORDS FAKE_MODULE [TEST...]
 
 Each test gets a terminal of its own with a shell in it. Nothing sleeps for a
 fixed time: a test waits until the screen shows what it must, or fails.
@@ -520,6 +520,30 @@ def without_a_terminal_it_says_what_to_use(setup):
         raise Failure(f"{done.returncode} {done.stderr!r}")
 
 
+def grown(path, size):
+    """The size of a file that is being written, as soon as it is larger than that."""
+    end = time.monotonic() + TIMEOUT
+    while not os.path.exists(path) or os.path.getsize(path) <= size:
+        if time.monotonic() > end:
+            raise Failure(f"{path} does not grow beyond {size} bytes")
+        time.sleep(0.02)
+    return os.path.getsize(path)
+
+
+@test
+def ctrl_c_ends_the_wait_for_names_and_the_recording_is_whole(setup):
+    terminal = Terminal(setup.folder, (120, 30))
+    record = os.path.join(setup.folder, "by-address")
+    terminal.run(f"clear; {setup.with_module()} LATTOP_TEST_HANG=1 {setup.lattop} record --no-learn -o {record}; echo STATUS $?")
+    grown(record, 0)
+    terminal.keys("C-c")
+    terminal.wait("names are not waited for any longer", "2 snapshots", "STATUS 0")
+    terminal.close()
+    done = subprocess.run([setup.lattop, "-i", record, "-b", "-n", "1"], capture_output=True, text=True, check=False, timeout=TIMEOUT)
+    if done.returncode != 0 or done.stderr or "futex_wait" not in done.stdout or "dbserver" not in done.stdout:
+        raise Failure(f"{done.returncode} {done.stderr!r} {done.stdout}")
+
+
 NAMES = {"PgUp": "PPage", "PgDn": "NPage", "Esc": "Escape", "Shift-Tab": "BTab", "Ctrl-L": "C-l"}
 
 
@@ -540,14 +564,21 @@ def every_key_of_the_help_was_typed(setup):
 
 
 class Setup:
-    def __init__(self, lattop, folder, records, write_records):
+    def __init__(self, lattop, folder, records, write_records, fake_module):
         self.lattop, self.folder, self.records, self.write_records = lattop, folder, records, write_records
+        self.fake_module = fake_module
+
+    def with_module(self):
+        """Variables of an environment in which lattop finds a module loaded."""
+        snapshot = os.path.join(self.folder, "module")
+        subprocess.run([self.write_records, snapshot, "0"], check=True)
+        return f"LD_PRELOAD={self.fake_module} LATTOP_TEST_MODULE={snapshot}"
 
 
 def main():
-    if len(sys.argv) < 3:
+    if len(sys.argv) < 4:
         sys.exit(__doc__)
-    lattop, write_records, wanted = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3:]
+    (lattop, write_records, fake_module), wanted = map(os.path.abspath, sys.argv[1:4]), sys.argv[4:]
     failed = 0
     last = [] if wanted else [every_key_of_the_help_was_typed]
     for function in TESTS + last:
@@ -559,7 +590,7 @@ def main():
             records = os.path.join(folder, "records")
             subprocess.run([write_records, records, str(SNAPSHOTS)], check=True)
             try:
-                function(Setup(lattop, folder, records, write_records))
+                function(Setup(lattop, folder, records, write_records, fake_module))
                 print(f"ok      {name}", flush=True)
             except Failure as failure:
                 failed += 1

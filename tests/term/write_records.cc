@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Writes a recording of the sample machine, snapshots two seconds apart, for
-// the terminal's tests: lattop -i FILE reads it.
+// the terminal's tests: lattop -i FILE reads it. With a count of 0 one snapshot
+// as the module would give it: fake_module.c does.
 #include <cstdlib>
 #include <iostream>
 
@@ -12,7 +13,8 @@ int main(int argc, char** argv) {
         std::cerr << "usage: write_records FILE COUNT\n";
         return 2;
     }
-    lattop::test::write_file(argv[1],
-                             lattop::test::sample_recording(std::strtoul(argv[2], nullptr, 10)));
+    const std::size_t count = std::strtoul(argv[2], nullptr, 10);
+    lattop::test::write_file(argv[1], count == 0 ? lattop::test::sample_machine(10).bytes()
+                                                 : lattop::test::sample_recording(count));
     return 0;
 }

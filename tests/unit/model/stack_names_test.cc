@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "lattop/model/stoppable_namer.h"
 #include "tests/unit/support/catch.h"
 #include "tests/unit/support/child.h"
 #include "tests/unit/support/snapshot_builder.h"
@@ -346,6 +347,36 @@ TEST_CASE("a waker that is not shown is taken to run what it last woke somebody 
     test.names->want(woken_from(2));
     REQUIRE(test.namer->requests.size() == 1);
     CHECK(test.namer->requests[0].id.exec_id == 2);
+}
+
+TEST_CASE("a wait for names ends when asked to, and what is found later is there later") {
+    auto owned = std::make_unique<FakeNamer>();
+    FakeNamer& worker = *owned;
+    std::vector<std::size_t> asked;
+    StoppableNamer namer(std::move(owned), [&](std::size_t missing) {
+        asked.push_back(missing);
+        return asked.size() == 3;
+    });
+    namer.submit(std::vector<NameRequest>(2));
+    CHECK(asked == std::vector<std::size_t>{2, 2, 2});
+    CHECK(namer.take().empty());
+    worker.answer();
+    CHECK(namer.take().size() == 2);
+}
+
+TEST_CASE("names that are there are not asked about") {
+    auto owned = std::make_unique<FakeNamer>();
+    FakeNamer& worker = *owned;
+    std::size_t most = 0;
+    StoppableNamer namer(std::move(owned), [&](std::size_t missing) {
+        most = std::max(most, missing);
+        worker.answer();
+        return false;
+    });
+    namer.submit(std::vector<NameRequest>(5));
+    CHECK(most == 5);
+    CHECK(namer.take().size() == 5);
+    namer.submit({});
 }
 
 }  // namespace lattop::test

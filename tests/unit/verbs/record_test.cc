@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lattop/verbs/record.h"
 
-#include "lattop/source/encoder.h"
+#include "lattop/model/stack_names.h"
+#include "lattop/model/stoppable_namer.h"
 #include "lattop/source/error.h"
 #include "tests/unit/support/catch.h"
 #include "tests/unit/support/errors_of.h"
@@ -77,6 +78,34 @@ TEST_CASE("a module unloaded meanwhile ends it: what was recorded is whole") {
     const Reader reader(read_from(bytes), "r");
     CHECK(reader.size() == 2);
     CHECK(reader.damage().empty());
+}
+
+TEST_CASE("a recording whose names are not waited for is whole, with addresses") {
+    /// Never finds anything.
+    class Slow final : public Namer {
+    public:
+        void submit(std::vector<NameRequest> /*requests*/) override {}
+        std::vector<NameAnswer> take() override { return {}; }
+        [[nodiscard]] int ready_fd() const override { return -1; }
+    };
+    FakeWorld fake;
+    int asked = 0;
+    StackNames names(std::make_unique<StoppableNamer>(std::make_unique<Slow>(),
+                                                      [&](std::size_t) { return ++asked > 1; }));
+    std::vector<std::byte> bytes;
+    recording::Writer writer(
+        [&](auto more) { bytes.insert(bytes.end(), more.begin(), more.end()); }, {}, 0);
+    record(
+        {}, {fake.source, names, fake.users, fake.cgroups, fake.clock, fake.learning, fake.reasons},
+        writer, [](Clock::Time) { return true; }, [](const auto&) {});
+    CHECK(asked > 1);
+    Reader reader(read_from(bytes), "r");
+    CHECK(reader.size() == 2);
+    CHECK(reader.damage().empty());
+    const Snapshot snapshot = reader.snapshot(1);
+    for (const Task& task : snapshot.tasks)
+        for (const Entry& entry : snapshot.entries_of(task))
+            CHECK(reader.names().find(stack_id(snapshot, task, entry)) == nullptr);
 }
 
 TEST_CASE("a read that fails in passing costs a recording one snapshot, which is said once") {

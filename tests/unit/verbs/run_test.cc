@@ -3,6 +3,7 @@
 
 #include <linux/perf_event.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
@@ -10,6 +11,7 @@
 #include <thread>
 
 #include "lattop/child_command.h"
+#include "lattop/live_world.h"
 #include "lattop/source/error.h"
 #include "tests/unit/support/catch.h"
 #include "tests/unit/support/errors_of.h"
@@ -224,6 +226,44 @@ TEST_CASE("^C that only lattop got is passed on to the command") {
     child.release();
     std::raise(SIGINT);
     CHECK(watch_to_end(child, signals, std::chrono::milliseconds(10), SystemClock(), [] {}) == 130);
+}
+
+TEST_CASE("a signal that somebody has seen is still waited for; let through it ends as usual") {
+    const Disposition usual(SIGINT, SIG_DFL);
+    EndSignals signals;
+    const auto now = std::chrono::steady_clock::now();
+    CHECK(signals.pending() == 0);
+    std::raise(SIGINT);
+    CHECK(signals.pending() == SIGINT);
+    CHECK(signals.pending() == SIGINT);
+    CHECK(signals.wait_until(now) == SIGINT);
+    CHECK(signals.wait_until(now) == 0);
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+        std::raise(SIGINT);
+        if (signals.pending() != SIGINT) ::_exit(1);
+        signals.let_through();
+        signals.hold();
+        std::raise(SIGINT);
+        signals.let_through();
+        ::_exit(2);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(pid, &status, 0) == pid);
+    CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGINT));
+}
+
+TEST_CASE("a signal ends the wait for names for good, and says so") {
+    const Disposition usual(SIGINT, SIG_DFL);
+    EndSignals signals;
+    const StopNaming stop = stop_naming_by(signals, [] { return false; });
+    CHECK(!stop(3));
+    std::raise(SIGINT);
+    CHECK(errors_of([&] {
+              CHECK(stop(3));
+              signals.wait_until(std::chrono::steady_clock::now());
+              CHECK(stop(2));
+          }) == "lattop: names are not waited for any longer: 3 stacks stay addresses\n");
 }
 
 TEST_CASE("a command that does not end when asked to is killed") {

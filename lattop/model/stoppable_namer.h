@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Names found while submit() runs, as InlineNamer finds them, for a command that
+// somebody may want to end meanwhile: symbols of a large program take seconds,
+// files on a file system that hangs for ever. Another namer works on a thread of
+// its own; submit() waits for it and asks whether to go on waiting. What was not
+// found by then goes on being looked for, and is there for a later take().
+// LiveWorld has one.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lattop/model/namer.h"
+
+namespace lattop {
+
+/// Whether to wait no more for the names of so many stacks.
+using StopNaming = std::function<bool(std::size_t missing)>;
+
+class StoppableNamer final : public Namer {
+public:
+    /// `stop` is asked before each wait, twenty times a second at least.
+    StoppableNamer(std::unique_ptr<Namer> worker, StopNaming stop)
+        : worker_(std::move(worker)), stop_(std::move(stop)) {}
+
+    void submit(std::vector<NameRequest> requests) override;
+    std::vector<NameAnswer> take() override;
+    [[nodiscard]] int ready_fd() const override { return -1; }
+    [[nodiscard]] std::string progress() const override { return worker_->progress(); }
+
+private:
+    void collect();
+
+    std::unique_ptr<Namer> worker_;
+    StopNaming stop_;
+    std::size_t missing_ = 0;  ///< requests without an answer
+    std::vector<NameAnswer> answers_;
+};
+
+}  // namespace lattop
