@@ -544,6 +544,34 @@ def ctrl_c_ends_the_wait_for_names_and_the_recording_is_whole(setup):
         raise Failure(f"{done.returncode} {done.stderr!r} {done.stdout}")
 
 
+@test
+def a_recorder_killed_in_the_midst_leaves_all_that_it_had_written(setup):
+    record = os.path.join(setup.folder, "killed")
+    command = f"exec env {setup.with_module()} {setup.lattop} record --no-learn -d 0.1 -o {record}"
+    recorder = subprocess.Popen(["sh", "-c", command], stderr=subprocess.DEVNULL)
+    size = 0
+    for _ in range(5):
+        size = grown(record, size)
+    recorder.kill()
+    recorder.wait()
+    size = os.path.getsize(record)
+
+    def read():
+        done = subprocess.run([setup.lattop, "-i", record, "-b"], capture_output=True, text=True, check=False, timeout=TIMEOUT)
+        if done.returncode != 0 or "dbserver" not in done.stdout:
+            raise Failure(f"{done.returncode} {done.stderr!r}")
+        return done.stdout.count("lattop 0"), done.stderr
+
+    whole, said = read()
+    if whole < 2 or "ended" not in said:
+        raise Failure(f"{whole} snapshots: {said!r}")
+    # As where the machine went with it: the last record is there in part
+    os.truncate(record, size - 10)
+    cut, said = read()
+    if cut != whole - 1 or not said:
+        raise Failure(f"{cut} of {whole} snapshots: {said!r}")
+
+
 NAMES = {"PgUp": "PPage", "PgDn": "NPage", "Esc": "Escape", "Shift-Tab": "BTab", "Ctrl-L": "C-l"}
 
 
