@@ -87,9 +87,10 @@ Chain follow_chain(const Snapshot& snapshot, const Task& task, const Entry& entr
     }
 }
 
-FoundWait find_wait(const Snapshot& snapshot, const ChainStart& start, const UserStacks& names,
-                    Reasons& reasons) {
-    const bool any = start.pid == 0 && start.function.empty();
+FoundWait find_wait(const KnownBy& known, const ChainStart& start, Reasons& reasons) {
+    const Snapshot& snapshot = known.snapshot;
+    const UserStacks& names = known.stacks;
+    const bool any = start.pid == 0 && start.function.empty() && start.waits.filter.empty();
     FoundWait found, idle;
     const auto take = [](FoundWait& best, const Task& task, const Entry& entry) {
         if (best.entry == nullptr || entry.blocked_ns > best.entry->blocked_ns)
@@ -102,7 +103,9 @@ FoundWait find_wait(const Snapshot& snapshot, const ChainStart& start, const Use
             if (snapshot.trace_of(entry) == nullptr) continue;
             if (!start.function.empty() && !mentions(snapshot, task, entry, names, start.function))
                 continue;
-            take(reasons.of(snapshot, task, entry, names).idle ? idle : found, task, entry);
+            const Reason& reason = reasons.of(snapshot, task, entry, names);
+            if (!is_wanted(start.waits, known, task, &entry, reason)) continue;
+            take(reason.idle ? idle : found, task, entry);
         }
     }
     return found.entry == nullptr && !any ? idle : found;

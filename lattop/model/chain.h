@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "lattop/model/rows.h"
 #include "lattop/model/user_stacks.h"
 #include "lattop/model/wakers.h"
 #include "lattop/reasons/reasons.h"
@@ -54,6 +55,7 @@ Chain follow_chain(const Snapshot& snapshot, const Task& task, const Entry& entr
 struct ChainStart {
     std::uint32_t pid = 0;   ///< of a task, or of a process: any of its threads; 0: any task
     std::string function{};  ///< part of a function's name on the stack; "": any stack
+    WantedWaits waits{};     ///< those alone; the chain goes on wherever it leads
 };
 
 /// nullptr, both: there is none.
@@ -63,8 +65,7 @@ struct FoundWait {
 };
 
 /// The wait that blocked longest and was not for work, if there is one; for a
-/// pid or a function one for work, too.
-FoundWait find_wait(const Snapshot& snapshot, const ChainStart& start, const UserStacks& names,
-                    Reasons& reasons);
+/// pid, a function or a filter one for work, too, unless these are hidden.
+FoundWait find_wait(const KnownBy& known, const ChainStart& start, Reasons& reasons);
 
 }  // namespace lattop

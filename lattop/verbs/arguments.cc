@@ -85,11 +85,15 @@ void Arguments::tasks(Selection& to) {
     flag("-k,--no-kernel-threads", to.hide_kernel_threads, "leave kernel threads out");
 }
 
+void Arguments::waits(WantedWaits& to) {
+    text("--filter", "WORD[|WORD...]", to.filter,
+         "only what is known by one of these: command, user, pid, cgroup, reason, function");
+    flag("--no-idle", to.hide_idle, "leave waits for work out");
+}
+
 void Arguments::selection(Selection& to) {
     tasks(to);
-    text("--filter", "WORD[|WORD...]", to.waits.filter,
-         "only what is known by one of these: command, user, pid, cgroup, reason, function");
-    flag("--no-idle", to.waits.hide_idle, "leave waits for work out");
+    waits(to.waits);
 }
 
 void Arguments::command(std::vector<std::string>& to, const char* help) {

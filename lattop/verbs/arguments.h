@@ -57,9 +57,10 @@ public:
               std::vector<std::string> choices = {});
     void positional(const char* name, std::string& to, const char* help,
                     std::vector<std::string> choices = {});
-    /// -p alone; -p and -k; and --filter and --no-idle as well.
+    /// -p alone; -p and -k; --filter and --no-idle; all of them.
     void pids(std::vector<std::uint32_t>& to);
     void tasks(Selection& to);
+    void waits(WantedWaits& to);
     void selection(Selection& to);
     /// What stands behind the first "--": a command to run.
     void command(std::vector<std::string>& to, const char* help);

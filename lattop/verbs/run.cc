@@ -28,6 +28,7 @@ struct RunOptions {
     std::string file;
     std::chrono::milliseconds delay{100};
     ReportOptions report;
+    WantedWaits waits;
     std::vector<std::string> command;
 };
 
@@ -41,6 +42,7 @@ std::optional<RunOptions> parse_run(Arguments& arguments) {
     arguments.text("-d,--delay", "SECS", delay, "seconds between two looks (default 0.1)");
     arguments.text("--limit", "N", tasks, "at most N tasks, 0 for all (default 10)");
     arguments.text("--stacks", "N", stacks, "at most N stacks, 0 for all (default 10)");
+    arguments.waits(options.waits);
     arguments.command(options.command, "what to run (needed)");
     if (!arguments.parse()) return std::nullopt;
     if (options.command.empty())
@@ -144,6 +146,9 @@ std::string describe(const RunOptions& options, const Snapshot& snapshot,
         printable(options.command.front(), locale_charset()), status,
         format_duration(snapshot.header.time_ns - snapshot.header.since_ns), members.size(),
         format_duration(blocked), format_duration(runq));
+    if (!options.waits.all())
+        text += fmt::format("Below is a part of it{}\n",
+                            printable(wanted_text(options.waits), locale_charset()));
     if (members.lost() != 0)
         text += fmt::format("{} forks were not seen: some tasks are missing\n", members.lost());
     return text;
@@ -241,11 +246,11 @@ int run_command_verb(Arguments& arguments) {
     const int status =
         watch_to_end(child, signals, options->delay, world.clock, [&] { watch.look(); });
     watch.end();
-    const Snapshot snapshot = watch.so_far();
-    const std::string text =
-        "\n" + describe(*options, snapshot, watch.members(), status) + "\n" +
-        report_text(snapshot, world.stacks, world.users, world.reasons, world.clock.local_time(),
-                    options->report, locale_charset());
+    Snapshot snapshot = watch.so_far();
+    std::string text = "\n" + describe(*options, snapshot, watch.members(), status) + "\n";
+    keep_wanted(snapshot, options->waits, world.stacks, world.users, world.reasons, world.cgroups);
+    text += report_text(snapshot, world.stacks, world.users, world.reasons,
+                        world.clock.local_time(), options->report, locale_charset());
     std::fputs(text.c_str(), stderr);
     return status;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lattop/options.h"
 
+#include "lattop/commands.h"
 #include "lattop/source/error.h"
 #include "tests/unit/support/catch.h"
 
@@ -71,6 +72,23 @@ TEST_CASE("wrong usage says what would be right") {
     for (int i = 0; i < LT_MAX_PIDS; ++i)
         many += ",1";
     CHECK_THROWS_WITH(parse({"-p", many.c_str()}), has_text("1024 at most"));
+}
+
+TEST_CASE("whatever shows waits takes the same filters, and says the same of them") {
+    const auto tables = command_tables();
+    const auto find = [&](std::string_view verb, const std::string& option) {
+        const auto table = std::ranges::find(tables, verb, &CommandTable::name);
+        REQUIRE(table != tables.end());
+        const auto found = std::ranges::find_if(table->arguments, [&](const Argument& argument) {
+            return std::ranges::count(argument.names, option) != 0;
+        });
+        INFO(verb << " " << option);
+        REQUIRE(found != table->arguments.end());
+        return found->help;
+    };
+    for (const char* verb : {"chain", "diff", "export", "replay", "report", "run"})
+        for (const char* option : {"--filter", "--no-idle"})
+            CHECK(find(verb, option) == find("", option));
 }
 
 }  // namespace lattop::test

@@ -53,7 +53,9 @@ struct PipeWorld {
         const Snapshot all = snapshot();
         Reasons reasons;
         const SampleStacks names;
-        const FoundWait found = find_wait(all, {.pid = 10}, names, reasons);
+        SampleUsers users;
+        SystemCgroups cgroups;
+        const FoundWait found = find_wait({all, names, users, cgroups}, {.pid = 10}, reasons);
         REQUIRE(found.entry != nullptr);
         return chain_text(all, follow_chain(all, *found.task, *found.entry), names, reasons,
                           Charset::Ascii);

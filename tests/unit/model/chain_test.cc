@@ -4,6 +4,7 @@
 #include "lattop/export/chain_text.h"
 #include "tests/unit/support/catch.h"
 #include "tests/unit/support/fakes.h"
+#include "tests/unit/support/sample.h"
 #include "tests/unit/support/snapshot_builder.h"
 
 namespace lattop::test {
@@ -149,9 +150,11 @@ TEST_CASE("a chain begins with the longest wait that is not for work") {
     server.add_usual();
     const Snapshot snapshot = server.builder.snapshot();
     NoUserStacks names;
+    SampleUsers users;
+    FakeCgroups cgroups;
     Reasons reasons;
     const auto pid_found = [&](const ChainStart& start) {
-        const FoundWait found = find_wait(snapshot, start, names, reasons);
+        const FoundWait found = find_wait({snapshot, names, users, cgroups}, start, reasons);
         return found.task == nullptr ? 0 : found.task->pid;
     };
     CHECK(pid_found({}) == 12);
@@ -160,6 +163,11 @@ TEST_CASE("a chain begins with the longest wait that is not for work") {
     CHECK(pid_found({.pid = 99}) == 0);
     CHECK(pid_found({.function = "futex_wa"}) == 11);
     CHECK(pid_found({.function = "no_such"}) == 0);
+    CHECK(pid_found({.waits = {.filter = "WAITER|nobody"}}) == 11);
+    CHECK(pid_found({.waits = {.filter = "journal"}}) == 12);
+    CHECK(pid_found({.waits = {.filter = "acceptor"}}) == 13);  // was asked for, too
+    CHECK(pid_found({.waits = {.filter = "acceptor", .hide_idle = true}}) == 0);
+    CHECK(pid_found({.pid = 13, .waits = {.hide_idle = true}}) == 0);
 }
 
 TEST_CASE("a chain as text") {
