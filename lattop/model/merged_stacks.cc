@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <unordered_map>
 #include <utility>
 
@@ -67,6 +66,52 @@ std::string safe_name(const std::string& name) {
     return safe.empty() ? "?" : safe;
 }
 
+std::string folded_as(const std::string& name, const std::vector<MergedFrame>& frames) {
+    std::string text = safe_name(name);
+    for (const MergedFrame& frame : frames)
+        text += ";" + safe_name(frame.name) + (frame.kernel ? "_[k]" : "");
+    if (frames.empty()) text += ";[other]";
+    return text;
+}
+
+/// A stack in the making.
+struct Merging {
+    // Not an aggregate: it is made in place, of a stack without figures.
+    explicit Merging(MergedStack begun) : stack(std::move(begun)) {}
+
+    void add(const Task& task, const Entry& entry) {
+        stack.blocked_ns += entry.blocked_ns;
+        stack.sleeps += entry.sleeps;
+        stack.max_ns = std::max(stack.max_ns, entry.max_ns);
+        if (last != &task) {  // its sleeps come in a row
+            last = &task;
+            of_last = 0;
+            ++stack.tasks;
+        }
+        of_last += entry.blocked_ns;
+        const std::string name = command_text(task);
+        several = several || name != stack.command;
+        if (of_last > of_most) {
+            of_most = of_last;
+            most = name;
+        }
+    }
+
+    /// Of several names the one of the task that was blocked longest.
+    MergedStack finish() {
+        if (several)
+            stack.command =
+                fmt::format("{} +{}", most.empty() ? stack.command : most, stack.tasks - 1);
+        return std::move(stack);
+    }
+
+    MergedStack stack;
+    const Task* last = nullptr;
+    std::uint64_t of_last = 0, of_most = 0;
+    std::string most;
+    bool several = false;
+};
+
 }  // namespace
 
 MergedStack merged_stack(const Snapshot& snapshot, const Task& task, const Entry& entry,
@@ -84,40 +129,61 @@ MergedStack merged_stack(const Snapshot& snapshot, const Task& task, const Entry
 }
 
 std::string MergedStack::folded() const {
-    std::string text = safe_name(command);
-    for (const MergedFrame& frame : frames)
-        text += ";" + safe_name(frame.name) + (frame.kernel ? "_[k]" : "");
-    if (frames.empty()) text += ";[other]";
-    return text;
+    return folded_as(command, frames);
+}
+
+std::string MergedStack::identity() const {
+    return folded_as(process.empty() ? command : process, frames);
+}
+
+ProcessNames::ProcessNames(const Snapshot& snapshot) {
+    for (const Task& task : snapshot.tasks)
+        if (task.kind == LT_KIND_TASK && task.pid == task.tgid && !task.kernel_thread())
+            leaders_.emplace(task.tgid, Leader{task.start_ns, task.comm});
+}
+
+/// A tgid may have been used again: a thread's leader is the last that began
+/// before it. A record of exited threads is of the last one.
+std::string ProcessNames::of(const Task& task) const {
+    const Leader* found = nullptr;
+    const auto [begin, end] = leaders_.equal_range(task.tgid);
+    for (auto at = begin; at != end; ++at) {
+        const Leader& leader = at->second;
+        const bool its = task.kind != LT_KIND_TASK || leader.start_ns <= task.start_ns;
+        if (its && (found == nullptr || leader.start_ns > found->start_ns)) found = &leader;
+    }
+    return found == nullptr ? command_text(task) : found->name;
 }
 
 std::vector<MergedStack> merge_stacks(const Snapshot& snapshot, const UserStacks& names,
-                                      Reasons& reasons, std::size_t max_bytes) {
+                                      Reasons& reasons, const ProcessNames* processes,
+                                      std::size_t max_bytes) {
     std::size_t bytes = 0;
-    std::unordered_map<std::string, MergedStack> by_text;
+    std::unordered_map<std::string, Merging> by_text;
     for (const Task& task : snapshot.tasks) {
+        const std::string process = processes == nullptr ? "" : processes->of(task);
         for (const Entry& entry : snapshot.entries_of(task)) {
             if (entry.blocked_ns == 0 && entry.sleeps == 0) continue;
             MergedStack stack = merged_stack(snapshot, task, entry, names, reasons);
-            std::string text = stack.folded();
+            stack.process = process;
+            std::string text = stack.identity();
             if (!by_text.contains(text)) {
                 if (bytes + bytes_of(stack) > max_bytes) {
                     stack.frames.clear();
-                    text = stack.folded();
+                    text = stack.identity();
                 }
                 bytes += bytes_of(stack);
             }
-            MergedStack& all = by_text.try_emplace(text, std::move(stack)).first->second;
-            all.blocked_ns += entry.blocked_ns;
-            all.sleeps += entry.sleeps;
-            all.max_ns = std::max(all.max_ns, entry.max_ns);
-            ++all.tasks;
-            append_pointers(all.wakers, snapshot.wakers_of(entry));
+            Merging& all = by_text.try_emplace(text, std::move(stack)).first->second;
+            all.add(task, entry);
+            append_pointers(all.stack.wakers, snapshot.wakers_of(entry));
         }
     }
     // By text before by cost: equal costs stand in the same order each time.
-    std::vector<std::pair<std::string, MergedStack>> sorted(
-        std::make_move_iterator(by_text.begin()), std::make_move_iterator(by_text.end()));
+    std::vector<std::pair<std::string, MergedStack>> sorted;
+    sorted.reserve(by_text.size());
+    for (auto& [text, merging] : by_text)
+        sorted.emplace_back(text, merging.finish());
     std::ranges::sort(sorted, [](const auto& a, const auto& b) {
         if (a.second.blocked_ns != b.second.blocked_ns)
             return a.second.blocked_ns > b.second.blocked_ns;

@@ -3,11 +3,16 @@
 // Stacks over all tasks that share them, by names: the same stack of two
 // threads, or of two runs of a program, is one. What report, diff and every
 // export but JSON are made from.
+//
+// Whose stack it is is a name as well: of the thread in exports, which other
+// tools show as their outermost frame; of the process in report and diff, for
+// many a program gives each of its threads a name of its own.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "lattop/model/user_stacks.h"
@@ -31,28 +36,50 @@ struct MergedFrame {
 };
 
 struct MergedStack {
-    std::string command;              ///< comm of the tasks
+    std::string command;              ///< comm of the tasks; of several "worker-3 +7"
+    std::string process{};            ///< whose they are; "" where the command says it
     std::vector<MergedFrame> frames;  ///< outermost first; none for [other]
     std::string reason;
     std::uint64_t blocked_ns = 0;
     std::uint64_t sleeps = 0;
     std::uint64_t max_ns = 0;
-    std::uint64_t tasks = 0;
+    std::uint64_t tasks = 0;           ///< that have slept there, each once
     std::vector<const Waker*> wakers;  ///< who ended its sleeps; of the snapshot
 
     /// "command;main;read_all;vfs_read_[k]": outermost first, kernel frames
     /// marked as perf does. Safe to split at ';': in names it becomes ':', and
     /// what is not printable '?'.
     [[nodiscard]] std::string folded() const;
+
+    /// The same by the name of the process: what tells it from other stacks.
+    [[nodiscard]] std::string identity() const;
+};
+
+/// What processes are called: as their leaders, of a snapshot that has these.
+class ProcessNames {
+public:
+    explicit ProcessNames(const Snapshot& snapshot);
+
+    /// Of a task's process; its own command where no leader is known.
+    [[nodiscard]] std::string of(const Task& task) const;
+
+private:
+    struct Leader {
+        std::uint64_t start_ns;
+        std::string name;
+    };
+    std::unordered_multimap<std::uint32_t, Leader> leaders_;  // by tgid
 };
 
 /// One entry of one task.
 MergedStack merged_stack(const Snapshot& snapshot, const Task& task, const Entry& entry,
                          const UserStacks& names, Reasons& reasons);
 
-/// All stacks of the snapshot's tasks, most blocked time first. Their
-/// blocked_ns add up to that of its entries. They point into the snapshot.
+/// All stacks of the snapshot's tasks, most blocked time first: of threads of
+/// one name, or, with `processes`, of processes of one name. Their blocked_ns add
+/// up to that of its entries. They point into the snapshot.
 std::vector<MergedStack> merge_stacks(const Snapshot& snapshot, const UserStacks& names,
-                                      Reasons& reasons, std::size_t max_bytes = kMaxMergedBytes);
+                                      Reasons& reasons, const ProcessNames* processes = nullptr,
+                                      std::size_t max_bytes = kMaxMergedBytes);
 
 }  // namespace lattop

@@ -57,7 +57,7 @@ std::vector<StackChange> diff_stacks(const std::vector<MergedStack>& before, dou
     std::vector<StackChange> changes;
     std::unordered_map<std::string, std::size_t> index;
     const auto find = [&](const MergedStack& stack) -> StackChange& {
-        const auto [found, added] = index.try_emplace(stack.folded(), changes.size());
+        const auto [found, added] = index.try_emplace(stack.identity(), changes.size());
         if (added) changes.push_back({.stack = stack});
         return changes[found->second];
     };
@@ -113,8 +113,10 @@ int diff_command(Arguments& arguments) {
     const Profile before = Profile::recorded(before_file, selection);
     const Profile after = Profile::recorded(after_file, selection);
     const auto changes = diff_stacks(
-        merge_stacks(before.snapshot, before.names(), before.reasons()), seconds(before),
-        merge_stacks(after.snapshot, after.names(), after.reasons()), seconds(after));
+        merge_stacks(before.snapshot, before.names(), before.reasons(), &*before.processes),
+        seconds(before),
+        merge_stacks(after.snapshot, after.names(), after.reasons(), &*after.processes),
+        seconds(after));
     const Charset charset = locale_charset();
     write_output("before: " + printable(before.title, charset) + "\nafter:  " +
                  printable(after.title, charset) + "\n\n" + diff_text(changes, stacks, charset));

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "lattop/live_world.h"
+#include "lattop/model/merged_stacks.h"
 #include "lattop/recorded_world.h"
 #include "lattop/source/snapshot.h"
 #include "lattop/verbs/arguments.h"
@@ -35,14 +36,16 @@ public:
     [[nodiscard]] Reasons& reasons() const { return world().reasons; }
 
     Snapshot snapshot;
-    std::string title;              ///< of what machine, when, how long
-    std::uint64_t realtime_ns = 0;  ///< at its end
-    WantedWaits waits;              ///< all that the snapshot has are wanted by these
+    std::string title;                      ///< of what machine, when, how long
+    std::uint64_t realtime_ns = 0;          ///< at its end
+    WantedWaits waits;                      ///< all that the snapshot has are wanted by these
+    std::optional<ProcessNames> processes;  ///< also of leaders that are not wanted
 
 private:
     Profile() = default;
 
     void keep(const WantedWaits& wanted) {
+        processes.emplace(snapshot);
         keep_wanted(snapshot, wanted, names(), users(), reasons(), cgroups());
         title += wanted_text(wanted);
         waits = wanted;

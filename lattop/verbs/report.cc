@@ -24,7 +24,8 @@ Snapshot copy(const Snapshot& snapshot) {
 
 std::string report_text(const Snapshot& snapshot, const UserStacks& names, Users& users,
                         Reasons& reasons, const std::string& clock, const ReportOptions& options,
-                        Charset charset) {
+                        Charset charset, const ProcessNames* processes) {
+    const ProcessNames own(snapshot);
     Model model;
     SystemCgroups cgroups;  // asked for none: the text has no column of theirs
     model.update(copy(snapshot), {});
@@ -34,7 +35,8 @@ std::string report_text(const Snapshot& snapshot, const UserStacks& names, Users
     text.since = "in all";
     return refresh_text({model, names, users, reasons, cgroups}, text, clock, "") +
            "\nThe worst stacks, over all tasks that share them\n" +
-           stacks_text(merge_stacks(snapshot, names, reasons), options.stacks, charset);
+           stacks_text(merge_stacks(snapshot, names, reasons, processes ? processes : &own),
+                       options.stacks, charset);
 }
 
 int report_command(Arguments& arguments) {
@@ -59,7 +61,8 @@ int report_command(Arguments& arguments) {
     }
     write_output(printable(profile.title, locale_charset()) + "\n" +
                  report_text(profile.snapshot, profile.names(), profile.users(), profile.reasons(),
-                             local_time_at(profile.realtime_ns), options, locale_charset()));
+                             local_time_at(profile.realtime_ns), options, locale_charset(),
+                             &*profile.processes));
     return 0;
 }
 

@@ -16,10 +16,12 @@ struct ReportOptions {
     std::uint32_t stacks = 10;  ///< 0: all
 };
 
-/// The tasks with their worst stacks, then the worst stacks over all tasks.
+/// The tasks with their worst stacks, then the worst stacks over all tasks of
+/// each process. `processes` are those before tasks were left out; nullptr: of
+/// the snapshot.
 std::string report_text(const Snapshot& snapshot, const UserStacks& names, Users& users,
                         Reasons& reasons, const std::string& clock, const ReportOptions& options,
-                        Charset charset);
+                        Charset charset, const ProcessNames* processes = nullptr);
 
 /// The verb. Its exit status.
 int report_command(Arguments& arguments);

@@ -248,9 +248,10 @@ int run_command_verb(Arguments& arguments) {
     watch.end();
     Snapshot snapshot = watch.so_far();
     std::string text = "\n" + describe(*options, snapshot, watch.members(), status) + "\n";
+    const ProcessNames processes(snapshot);
     keep_wanted(snapshot, options->waits, world.stacks, world.users, world.reasons, world.cgroups);
     text += report_text(snapshot, world.stacks, world.users, world.reasons,
-                        world.clock.local_time(), options->report, locale_charset());
+                        world.clock.local_time(), options->report, locale_charset(), &processes);
     std::fputs(text.c_str(), stderr);
     return status;
 }

@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "lattop/verbs/report.h"
 #include "tests/unit/support/catch.h"
 #include "tests/unit/support/golden.h"
 #include "tests/unit/support/sample.h"
@@ -132,6 +133,77 @@ TEST_CASE("stacks of the same names are one, and their times add up") {
     CHECK(merged[0].folded() == "task;0x1;schedule_[k]");
 }
 
+TEST_CASE("a task counts once, in however many of its stacks the names are the same") {
+    SnapshotBuilder builder;
+    const auto one = builder.add_trace({.id = 1, .kernel = {"schedule"}});
+    const auto again = builder.add_trace({.id = 2, .kernel = {"schedule"}});
+    builder.add_task(
+        {.blocked_ns = 3,
+         .sleeps = 2,
+         .entries = {{.trace = one, .blocked_ns = 1}, {.trace = again, .blocked_ns = 2}}});
+    Reasons reasons;
+    const auto stacks = merge_stacks(builder.snapshot(), NoUserStacks(), reasons);
+    REQUIRE(stacks.size() == 1);
+    CHECK(stacks[0].blocked_ns == 3);
+    CHECK(stacks[0].tasks == 1);
+    CHECK(stacks[0].command == "task");
+}
+
+TEST_CASE("worker-1 and worker-2 of one process are one row of a report") {
+    SnapshotBuilder builder;
+    const auto trace = builder.add_trace({.id = 1, .kernel = {"schedule"}});
+    for (const std::uint32_t pid : {11U, 12U})
+        builder.add_task({.pid = pid,
+                          .tgid = 11,
+                          .comm = "worker-" + std::to_string(pid - 10),
+                          .blocked_ns = 3,
+                          .sleeps = 2,
+                          .entries = {{.trace = trace, .blocked_ns = pid}}});
+    SampleUsers users;
+    Reasons reasons;
+    const std::string text =
+        report_text(builder.snapshot(), NoUserStacks(), users, reasons, "", {}, Charset::Ascii);
+    CHECK_THAT(text, has_text("worker-2 +1\n        schedule"));
+}
+
+TEST_CASE("threads of one process are one, whatever their names, where processes count") {
+    SnapshotBuilder builder;
+    const auto trace = builder.add_trace({.id = 1, .kernel = {"schedule"}});
+    const auto add = [&](std::uint32_t pid, std::uint32_t tgid, const char* comm,
+                         std::uint64_t start_ns, std::uint64_t blocked_ns) {
+        builder.add_task({.pid = pid,
+                          .tgid = tgid,
+                          .comm = comm,
+                          .blocked_ns = blocked_ns,
+                          .sleeps = 1,
+                          .start_ns = start_ns,
+                          .entries = {{.trace = trace, .blocked_ns = blocked_ns}}});
+    };
+    builder.add_task({.pid = 10, .comm = "server", .start_ns = 100});  // never slept there
+    add(11, 10, "worker-1", 110, 3);
+    add(12, 10, "worker-2", 120, 5);
+    add(13, 10, "worker-3", 130, 4);
+    add(20, 20, "client", 200, 2);
+    add(30, 30, "client", 300, 2);  // another run of it
+    // The pid of the server, used again
+    builder.add_task({.pid = 10, .comm = "later", .start_ns = 900});
+    add(14, 10, "worker-1", 910, 1);
+    const Snapshot snapshot = builder.snapshot();
+    const ProcessNames processes(snapshot);
+    Reasons reasons;
+    CHECK(merge_stacks(snapshot, NoUserStacks(), reasons).size() == 4);  // by thread
+    const auto stacks = merge_stacks(snapshot, NoUserStacks(), reasons, &processes);
+    REQUIRE(stacks.size() == 3);
+    CHECK(stacks[0].command == "worker-2 +2");
+    CHECK(stacks[0].identity() == "server;schedule_[k]");
+    CHECK(stacks[0].tasks == 3);
+    CHECK(stacks[0].blocked_ns == 12);
+    CHECK(stacks[1].command == "client");
+    CHECK(stacks[1].tasks == 2);
+    CHECK(stacks[2].command == "worker-1");
+    CHECK(stacks[2].identity() == "later;schedule_[k]");
+}
+
 TEST_CASE("a trace longer than any machine's is cut, and every export has room for it") {
     SnapshotBuilder builder;
     std::vector<std::uint64_t> addresses(60'000);
@@ -159,7 +231,7 @@ TEST_CASE("stacks that have no room are [other], and their time is not lost") {
                           .entries = {{.trace = trace, .blocked_ns = i}}});
     }
     Reasons reasons;
-    const auto stacks = merge_stacks(builder.snapshot(), NoUserStacks(), reasons, 12'000);
+    const auto stacks = merge_stacks(builder.snapshot(), NoUserStacks(), reasons, nullptr, 12'000);
     CHECK(total(stacks) == 6);
     CHECK(std::ranges::count_if(stacks, [](const auto& one) { return one.frames.empty(); }) == 2);
 }

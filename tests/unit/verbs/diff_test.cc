@@ -34,6 +34,17 @@ TEST_CASE("a change is per second, of recordings of any length") {
     CHECK(changes[1].after_ns == 0);
 }
 
+TEST_CASE("a stack is the same where its process is, whichever thread had it most") {
+    MergedStack before = stack("worker-1 +7", 1'000'000'000, 10);
+    MergedStack after = stack("worker-3", 3'000'000'000, 10);
+    before.process = after.process = "server";
+    const auto changes = diff_stacks({before}, 1, {after}, 1);
+    REQUIRE(changes.size() == 1);
+    CHECK(changes[0].before_ns == Approx(1e9));
+    CHECK(changes[0].after_ns == Approx(3e9));
+    CHECK(changes[0].stack.command == "worker-3");
+}
+
 TEST_CASE("the diff of two recordings looks as recorded") {
     const std::vector<MergedStack> before = {stack("same", 1'000'000'000, 10),
                                              stack("worker", 1'000'000'000, 100),
