@@ -18,9 +18,9 @@ public:
     /// last one.
     bool add(const PassingError& error) {
         if (++in_a_row_ == kMost)
-            throw Error(std::string(error.what()) + ", " + std::to_string(kMost) +
-                            " times in a row",
-                        error.hint(), error.code());
+            throw Error(
+                std::string(error.what()) + ", " + std::to_string(kMost) + " times in a row",
+                error.hint(), error.code());
         return in_a_row_ == 1;
     }
 
