@@ -16,9 +16,48 @@
 namespace lattop {
 namespace {
 
-ScreenSetup make_setup(const Options& options) {
+/// What the screen showed last time, and shows this time.
+class KeptChoice {
+public:
+    explicit KeptChoice(std::string path) : path_(std::move(path)) {
+        try {
+            if (!path_.empty()) kept_ = load_screen_choice(path_);
+        } catch (const Error& error) {
+            complaint_ = error.what();
+            path_.clear();  // what was not understood is not written over
+        }
+    }
+
+    /// What of it is not understood; "" for nothing.
+    [[nodiscard]] const std::string& complaint() const { return complaint_; }
+
+    RowOptions begin(const Options& options) {
+        RowOptions rows = row_options(options);
+        if (!path_.empty()) begin_with(kept_, options.sort_given, rows);
+        begun_ = choice_of(rows);
+        return rows;
+    }
+
+    /// Why it could not be kept; "" where there was nothing to keep, or it is.
+    std::string end(const ScreenChoice& ended) {
+        const ScreenChoice next = to_keep(kept_, begun_, ended);
+        if (path_.empty() || next == kept_) return "";
+        try {
+            save_screen_choice(next, path_);
+        } catch (const Error& error) {
+            return std::string("what the screen showed is not kept: ") + error.what();
+        }
+        return "";
+    }
+
+private:
+    std::string path_, complaint_;
+    ScreenChoice kept_, begun_;
+};
+
+ScreenSetup make_setup(const Options& options, KeptChoice& kept) {
     ScreenSetup setup;
-    setup.rows = row_options(options);
+    setup.rows = kept.begin(options);
     setup.delay = options.delay;
     if (options.limit)
         setup.limit = *options.limit == 0 ? std::uint32_t{LT_MAX_LIMIT} : *options.limit;
@@ -30,24 +69,28 @@ class Live {
 public:
     Live(const Options& options, World world, Terminal& terminal)
         : columns_file_(options.columns_file),
+          kept_(options.screen_file),
           world_(world),
           terminal_(terminal),
           meter_(world.clock, world.learning),
-          screen_(make_setup(options), world.stacks, world.users, world.cgroups, world.reasons) {
+          screen_(make_setup(options, kept_), world.stacks, world.users, world.cgroups,
+                  world.reasons) {
         try {
             screen_.choose_columns(load_column_choice(columns_file_));
         } catch (const Error& error) {
             screen_.say(error.what());
             columns_file_.clear();  // what was not understood is not written over
         }
+        if (!kept_.complaint().empty()) screen_.say(kept_.complaint());
     }
 
-    void run() {
+    std::string run() {
         while (!quit_) {
             if (!screen_.paused() && world_.clock.now() >= next_) go_on();
             draw();
             obey(terminal_.wait(deadline(), world_.stacks.ready_fd()));
         }
+        return kept_.end(screen_.choice());
     }
 
 private:
@@ -226,6 +269,7 @@ private:
     }
 
     std::string columns_file_;
+    KeptChoice kept_;
     World world_;
     Terminal& terminal_;
     CostMeter meter_;
@@ -239,8 +283,8 @@ private:
 
 }  // namespace
 
-void run_live(const Options& options, World world, Terminal& terminal) {
-    Live(options, world, terminal).run();
+std::string run_live(const Options& options, World world, Terminal& terminal) {
+    return Live(options, world, terminal).run();
 }
 
 }  // namespace lattop

@@ -63,7 +63,8 @@ Options check(const Raw& raw) {
     if (!raw.refreshes.empty())
         options.refreshes = parse_number(raw.refreshes, "-n", 1, UINT64_MAX);
     if (!raw.limit.empty()) options.limit = parse_limit(raw.limit, "--limit");
-    if (!raw.sort.empty()) options.sort = parse_sort(raw.sort);
+    options.sort_given = !raw.sort.empty();
+    if (options.sort_given) options.sort = parse_sort(raw.sort);
     options.selection = raw.selection;
     if (options.refreshes && !options.batch)
         throw UsageError("-n goes with -b or --json: the live table runs until you quit it",

@@ -26,8 +26,10 @@ struct Options {
     bool learn = true;  ///< teach the module to walk user stacks meanwhile
     bool mouse = true;
     std::string columns_file;  ///< where the columns chosen are kept; "" for nowhere
+    std::string screen_file;   ///< the same of what the live table showed last
     std::string input;         ///< a recording instead of the module; "" for none
     bool delay_given = false;
+    bool sort_given = false;
 };
 
 inline constexpr std::chrono::milliseconds kMinDelay{100};

@@ -13,6 +13,7 @@
 #include "lattop/live.h"
 #include "lattop/live_world.h"
 #include "lattop/model/column_choice.h"
+#include "lattop/model/screen_choice.h"
 #include "lattop/output.h"
 #include "lattop/reasons/load.h"
 #include "lattop/recorded_world.h"
@@ -37,7 +38,8 @@ std::unique_ptr<Learning> make_learning(const Options& options) {
     return start_learning();
 }
 
-void run_here(const Options& options) {
+/// What there is to say when the terminal is the user's again.
+std::string run_here(const Options& options) {
     ProcSource source;
     SystemUsers users;
     SystemCgroups cgroups;
@@ -49,13 +51,13 @@ void run_here(const Options& options) {
         run_batch(options,
                   {source, stacks, users, cgroups, clock, *learning, reasons, system_objects()},
                   locale_charset(), write_output);
-        return;
+        return "";
     }
     // Before the threads: they must not get the signals.
     CursesTerminal terminal = open_terminal(options);
     StackNames stacks(std::make_unique<WorkerNamer>(make_fetch()));
     const auto learning = make_learning(options);
-    run_live(options, {source, stacks, users, cgroups, clock, *learning, reasons}, terminal);
+    return run_live(options, {source, stacks, users, cgroups, clock, *learning, reasons}, terminal);
 }
 
 /// As fast as it was recorded, unless -d says otherwise.
@@ -66,12 +68,16 @@ std::chrono::milliseconds pace(const recording::Reader& reader) {
     return std::clamp(std::chrono::milliseconds(ms), kMinDelay, kMaxDelay);
 }
 
-void run_recorded(Options options) {
+/// The same.
+std::string run_recorded(Options options) {
     RecordedWorld recorded(options.input);
     if (!options.delay_given) options.delay = pace(recorded.reader());
-    if (options.batch) return run_batch(options, recorded.world(), locale_charset(), write_output);
+    if (options.batch) {
+        run_batch(options, recorded.world(), locale_charset(), write_output);
+        return "";
+    }
     CursesTerminal terminal = open_terminal(options);
-    run_live(options, recorded.world(), terminal);
+    return run_live(options, recorded.world(), terminal);
 }
 
 }  // namespace
@@ -79,11 +85,12 @@ void run_recorded(Options options) {
 void run_top(Options options) {
     if (!options.batch && (::isatty(STDOUT_FILENO) == 0 || ::isatty(STDIN_FILENO) == 0))
         throw UsageError("the live table needs a terminal", "use lattop -b, or lattop --json");
-    if (!options.batch) options.columns_file = column_choice_path();
-    if (options.input.empty())
-        run_here(options);
-    else
-        run_recorded(options);
+    if (!options.batch) {
+        options.columns_file = column_choice_path();
+        options.screen_file = screen_choice_path();
+    }
+    const std::string said = options.input.empty() ? run_here(options) : run_recorded(options);
+    if (!said.empty()) complain(said);
 }
 
 }  // namespace lattop

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "lattop/source/error.h"
+#include "lattop/write_file.h"
 
 namespace lattop {
 
@@ -37,6 +38,12 @@ std::optional<std::string> read_user_config(const std::string& path) {
     }
     throw Error(fmt::format("cannot read {}", path),
                 "make it a file that you may read, or move it away");
+}
+
+void write_user_config(const std::string& path, std::string_view text) {
+    std::error_code ignored;  // what matters is whether the file can be written
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
+    replace_file(path, text, "");
 }
 
 }  // namespace lattop

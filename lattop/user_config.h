@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The user's own files, below $XDG_CONFIG_HOME/lattop: reasons.conf and
-// columns.conf.
+// The user's own files, below $XDG_CONFIG_HOME/lattop: reasons.conf,
+// columns.conf and screen.conf.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace lattop {
 
@@ -16,5 +17,8 @@ std::string user_config_path(const std::string& name);
 /// What stands in it; nothing where there is none. Throws Error where it cannot
 /// be read.
 std::optional<std::string> read_user_config(const std::string& path);
+
+/// Writes it whole, or throws Error.
+void write_user_config(const std::string& path, std::string_view text);
 
 }  // namespace lattop

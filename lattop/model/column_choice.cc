@@ -6,12 +6,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <sstream>
 
 #include "lattop/source/error.h"
 #include "lattop/user_config.h"
-#include "lattop/write_file.h"
 
 namespace lattop {
 namespace {
@@ -127,9 +125,7 @@ ColumnChoice load_column_choice(const std::string& path) {
 
 void save_column_choice(const ColumnChoice& choice, const std::string& path) {
     if (path.empty()) throw Error("there is no home to keep the columns in", "set HOME");
-    std::error_code ignored;  // what matters is whether the file can be written
-    std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
-    replace_file(path, choice.text(), "");
+    write_user_config(path, choice.text());
 }
 
 }  // namespace lattop

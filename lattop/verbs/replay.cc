@@ -28,7 +28,8 @@ int replay_command(Arguments& arguments) {
     options.selection = selection;
     options.delay_given = !delay.empty();
     if (options.delay_given) options.delay = parse_delay(delay);
-    if (!sort.empty()) options.sort = parse_sort(sort);
+    options.sort_given = !sort.empty();
+    if (options.sort_given) options.sort = parse_sort(sort);
     run_top(options);
     return 0;
 }

@@ -11,6 +11,7 @@
 
 #include "lattop/model/column_choice.h"
 #include "lattop/model/model.h"
+#include "lattop/model/screen_choice.h"
 #include "lattop/term/terminal.h"
 #include "lattop/view/canvas.h"
 #include "lattop/view/detail_view.h"
@@ -74,6 +75,9 @@ public:
 
     Wish handle(Key key);
     Wish handle(Mouse mouse);
+
+    /// What it shows, to be kept.
+    [[nodiscard]] ScreenChoice choice() const { return choice_of(options_); }
 
     [[nodiscard]] const ColumnChoice& columns() const { return columns_; }
     void choose_columns(ColumnChoice choice) { columns_ = std::move(choice); }

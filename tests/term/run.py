@@ -287,6 +287,24 @@ def columns_are_chosen_and_kept(setup):
 
 
 @test
+def what_was_chosen_is_found_again_and_options_go_before_it(setup):
+    lattop = Lattop(setup, size=(100, 30))
+    terminal = lattop.terminal
+    terminal.keys("2", "M", "I", "K", "i")
+    terminal.wait("Processes: ", "Sorted by MAX inverted", "no kernel threads", "no waits for work")
+    lattop.quit()
+    lattop = Lattop(setup, size=(100, 30))
+    lattop.terminal.wait("Processes: ", "Sorted by MAX inverted", "no kernel threads", "no waits for work")
+    lattop.quit()
+    lattop = Lattop(setup, "-s frame", size=(100, 30))
+    lattop.terminal.wait("Sorted by TOP FRAME", "no kernel threads", gone=["inverted"])
+    lattop.quit()
+    lattop = Lattop(setup, size=(100, 30))
+    lattop.terminal.wait("Sorted by MAX inverted")
+    lattop.quit()
+
+
+@test
 def the_mouse_selects_sorts_and_scrolls(setup):
     lattop = Lattop(setup, size=(100, 45))
     terminal = lattop.terminal
@@ -308,7 +326,7 @@ def the_mouse_selects_sorts_and_scrolls(setup):
     terminal.keys("Escape")
     terminal.mouse(*terminal.place("F10Quit"), release=False)  # the shell would get that
     lattop.check_restored()
-    lattop = Lattop(setup, "--no-mouse")
+    lattop = Lattop(setup, "--no-mouse", variables=f"XDG_CONFIG_HOME={setup.folder}/untouched")
     terminal = lattop.terminal
     if terminal.tmux("display-message", "-p", "#{mouse_any_flag}").strip() != "0":
         raise Failure("--no-mouse takes the mouse")

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lattop/live.h"
 
+#include <fstream>
+
 #include "tests/unit/support/catch.h"
+#include "tests/unit/support/child.h"
 #include "tests/unit/support/fake_world.h"
 #include "tests/unit/support/sample.h"
 
@@ -163,6 +166,49 @@ TEST_CASE("options set the stage") {
     CHECK(run.source.queries.at(0).limit == 7);
     CHECK(run.source.queries.at(0).pids == options.selection.pids);
     CHECK_THAT(run.terminal.screens.at(0), has_text("every 500ms") && has_text("Sorted by MAX"));
+}
+
+TEST_CASE("what was chosen on the screen is there the next time") {
+    const TempFolder folder;
+    Options options;
+    options.screen_file = folder.path() + "/new/screen.conf";
+    const auto last_screen = [&](std::deque<Event> keys) {
+        LiveRun run(std::move(keys));
+        CHECK(run_live(options, run.world(), run.terminal) == "");
+        return run.terminal.screens.back();
+    };
+    last_screen({press(U'j')});
+    CHECK(content_of(options.screen_file) == "");  // nothing was chosen
+    last_screen({press(U'3'), press(U'M'), press(U'I'), press(U'K'), press(U'i')});
+    SECTION("as it was left") {
+        CHECK_THAT(last_screen({}), has_text("Stacks:") && has_text("Sorted by MAX inverted") &&
+                                        has_text("no kernel threads") &&
+                                        has_text("no waits for work"));
+    }
+    SECTION("where the command line does not say otherwise, which is not kept") {
+        options.sort = Column::Pid;
+        options.sort_given = true;
+        CHECK_THAT(last_screen({press(U'K')}), has_text("Tasks:") && has_text("Sorted by PID") &&
+                                                   !has_text("inverted") &&
+                                                   !has_text("no kernel threads"));
+        options.sort_given = false;
+        CHECK_THAT(last_screen({}),
+                   has_text("Sorted by MAX inverted") && !has_text("no kernel threads"));
+    }
+    SECTION("not where the file is somebody else's idea: that is said, and stays") {
+        std::ofstream(options.screen_file) << "view: everything\n";
+        last_screen({press(U'2')});
+        CHECK(content_of(options.screen_file) == "view: everything\n");
+        LiveRun run({});
+        run_live(options, run.world(), run.terminal);
+        CHECK_THAT(run.terminal.screens.at(0), has_text("screen.conf:1: 'view: everything'"));
+    }
+    SECTION("where it cannot be kept, that is said at the end") {
+        options.screen_file = "/proc/no-such/screen.conf";
+        LiveRun run({press(U'K')});
+        CHECK_THAT(run_live(options, run.world(), run.terminal),
+                   has_text("what the screen showed is not kept: cannot write"));
+    }
 }
 
 TEST_CASE("the header shows what lattop costs and what was learned") {
