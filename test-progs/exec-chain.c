@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
         truth_sleep_us(500);
     truth_end(&truth, TRUTH_UNKNOWN);
     if (left == 1) {
-        truth_process("whole-chain", execs / 2); /* each a first thread that died */
+        truth_process("whole-chain", execs / 2, NULL); /* each a first thread that died */
         return 0;
     }
     snprintf(next, sizeof(next), "%ld", left - 1);

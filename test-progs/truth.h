@@ -46,8 +46,9 @@
 
 enum {
     TRUTH_TRIES = 10000,
-    TRUTH_BUFFER_BYTES = 1 << 20, /* a process of 8,000 threads, without traces */
-    TRUTH_UNKNOWN = -1,           /* a number of sleeps that the program cannot foretell */
+    TRUTH_BUFFER_BYTES = 1 << 20,   /* a process of 8,000 threads, without traces */
+    TRUTH_PROCESS_BYTES = 16 << 20, /* of 100,000 */
+    TRUTH_UNKNOWN = -1,             /* a number of sleeps that the program cannot foretell */
 };
 
 struct truth_point {
@@ -174,9 +175,9 @@ static inline int truth_open_lattop(uint32_t tid) {
 }
 
 /* Fills buffer with a fresh snapshot; ends the program if there is none or it does not fit. */
-static inline const struct lt_header* truth_snapshot(int fd, char* buffer) {
+static inline const struct lt_header* truth_snapshot(int fd, char* buffer, size_t size) {
     const struct lt_header* header = (const void*)buffer;
-    ssize_t bytes = pread(fd, buffer, TRUTH_BUFFER_BYTES, 0);
+    ssize_t bytes = pread(fd, buffer, size, 0);
 
     if (bytes < (ssize_t)sizeof(*header) || header->magic != LT_MAGIC)
         truth_die("pread " LT_PROC_PATH " gave %zd", bytes);
@@ -194,7 +195,7 @@ static inline const struct lt_task_rec* truth_task(const struct lt_header* heade
 
 /* A thread that has not slept yet may have no record: all its figures are 0. */
 static inline void truth_read_lattop(struct truth* t, struct truth_point* point) {
-    const struct lt_header* header = truth_snapshot(t->lattop_fd, t->buffer);
+    const struct lt_header* header = truth_snapshot(t->lattop_fd, t->buffer, TRUTH_BUFFER_BYTES);
 
     point->has_lattop = true;
     point->l_sleeps = point->l_blocked_ns = point->l_runq_ns = point->l_runs = 0;
@@ -340,37 +341,81 @@ static inline void truth_end(struct truth* t, long expected) {
     if (t->lattop_fd >= 0) close(t->lattop_fd);
 }
 
+/* All threads that a process ever had, up to end_ns: the sums of when they were born and of their
+ * CPU time. */
+struct truth_lives {
+    uint64_t count, born_ns, end_ns, cpu_ns;
+};
+
+static inline void truth_born(struct truth_lives* lives) {
+    lives->count++;
+    lives->born_ns += truth_clock(CLOCK_MONOTONIC);
+}
+
+/* Sums over all of lattop's records of a process, the exited ones included. */
+struct truth_records {
+    unsigned count;
+    uint64_t time_ns, sleeps, blocked_ns, runq_ns;
+};
+
+static inline void truth_read_records(int fd, char* buffer, struct truth_records* sums) {
+    const struct lt_header* header = truth_snapshot(fd, buffer, TRUTH_PROCESS_BYTES);
+
+    memset(sums, 0, sizeof(*sums));
+    sums->count = header->section[LT_SEC_TASKS].count;
+    sums->time_ns = header->time_ns;
+    for (uint32_t i = 0; i < sums->count; i++) {
+        const struct lt_task_rec* task = truth_task(header, i);
+
+        sums->sleeps += task->sleeps;
+        sums->blocked_ns += task->blocked_ns;
+        sums->runq_ns += task->runq_ns;
+    }
+}
+
+/* sums, lives: or NULL */
+static inline void truth_print_process(const char* role, int pid, long sleeps, long deaths,
+                                       const struct truth_records* sums,
+                                       const struct truth_lives* lives) {
+    printf("process prog=%s role=%s pid=%d sleeps=%ld deaths=%ld", program_invocation_short_name,
+           role, pid, sleeps, deaths);
+    if (lives)
+        printf(" threads=%llu wall_ns=%llu cpu_ns=%llu", (unsigned long long)lives->count,
+               (unsigned long long)(lives->count * lives->end_ns - lives->born_ns),
+               (unsigned long long)lives->cpu_ns);
+    if (sums)
+        printf(" l_sleeps=%llu l_records=%u l_blocked_ns=%llu l_runq_ns=%llu",
+               (unsigned long long)sums->sleeps, sums->count, (unsigned long long)sums->blocked_ns,
+               (unsigned long long)sums->runq_ns);
+    putchar('\n');
+    fflush(stdout);
+}
+
 /*
  * Prints how often all threads that the process has and ever had slept: by the
  * kernel's count (RUSAGE_SELF) and by all of lattop's records of it, the
  * exited ones included. To be called when the other threads are gone or asleep.
  * The kernel counts the last switch of a dead thread, which is no sleep, when it
  * is done before the thread is reaped: deaths is how often that may have been.
+ * alive (or NULL): all threads there ever were; then also for how long.
  */
-static inline void truth_process(const char* role, long deaths) {
-    unsigned long long sleeps = 0, records = 0;
+static inline void truth_process(const char* role, long deaths, struct truth_lives* alive) {
     int fd = truth_open_lattop((uint32_t)getpid());
+    struct truth_records sums = {0};
     struct rusage before, after;
-    char* buffer = malloc(TRUTH_BUFFER_BYTES);
+    char* buffer = malloc(TRUTH_PROCESS_BYTES);
 
     truth_sleep_us(50000); /* a joined thread may still be on its way out */
     do {
         getrusage(RUSAGE_SELF, &before);
-        if (fd >= 0) {
-            const struct lt_header* header = truth_snapshot(fd, buffer);
-
-            records = header->section[LT_SEC_TASKS].count;
-            sleeps = 0;
-            for (uint32_t i = 0; i < records; i++)
-                sleeps += truth_task(header, i)->sleeps;
-        }
+        if (fd >= 0) truth_read_records(fd, buffer, &sums);
         getrusage(RUSAGE_SELF, &after);
     } while (before.ru_nvcsw != after.ru_nvcsw);
-    printf("process prog=%s role=%s pid=%d sleeps=%ld deaths=%ld", program_invocation_short_name,
-           role, getpid(), after.ru_nvcsw, deaths);
-    if (fd >= 0) printf(" l_sleeps=%llu l_records=%llu", sleeps, records);
-    putchar('\n');
-    fflush(stdout);
+    if (alive) {
+        alive->end_ns = fd >= 0 ? sums.time_ns : truth_clock(CLOCK_MONOTONIC);
+        alive->cpu_ns = truth_clock(CLOCK_PROCESS_CPUTIME_ID);
+    }
+    truth_print_process(role, getpid(), after.ru_nvcsw, deaths, fd >= 0 ? &sums : NULL, alive);
     if (fd >= 0) close(fd);
     free(buffer);
 }

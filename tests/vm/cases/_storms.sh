@@ -6,6 +6,23 @@ need stress-ng
 # Not entry_limit: each exec makes other traces of the same place, and more than 512 of one task stand under [other]
 lost() { header lost | grep -oE '(task_limit|trace_limit|(task|entry|trace)_(pool|user)|order)=[1-9][0-9]*' || true; }
 
+# said ROLE FIGURE: of those that were there together
+said() { sed -n "s/.* role=$1 .* $2=\([0-9]*\).*/\1/p" "$TMPDIR/together"; }
+
+# What they slept stands in other records by now, whole
+nothing_went_with_them() {
+    local records sleeps blocked
+    read -r records sleeps blocked < <(awk -v tgid="$(sed -n 's/.* pid=\([0-9]*\) .*/\1/p;q' "$TMPDIR/together")" \
+        '/^[0-9]/ && $2 == tgid { n++; sleeps += $9; blocked += $6 } END { printf "%d %d %.0f\n", n, sleeps, blocked }' $LATTOP)
+    echo "together they had blocked $(said all-alive l_blocked_ns) ns; when all but the first had gone $(said all-threads l_blocked_ns), with" \
+        "$(said all-threads l_sleeps) sleeps; now $blocked, with $sleeps, in $records records"
+    [ "$(said all-threads l_blocked_ns)" -ge "$(said all-alive l_blocked_ns)" ] || fail "blocked time of those that exited is lost"
+    [ "$blocked" -ge "$(said all-threads l_blocked_ns)" ] || fail "blocked time is lost in the merging"
+    # A few on their way out were not quite gone
+    sleeps=$((sleeps - $(said all-threads l_sleeps)))
+    [ "$sleeps" -ge 0 ] && [ "$sleeps" -le 30 ] || fail "$sleeps sleeps more than they were"
+}
+
 # storms THREADS AT_ONCE EXECS: one after another; "processes" fork and die meanwhile
 storms() {
     local threads=$1 at_once=$2 execs=$3 forks tasks most
@@ -20,7 +37,8 @@ storms() {
     truth $((execs + 1)) $((execs * 5)) exec-chain "$execs"
     kill -INT $forks
     wait $forks || true
-    truth 2 "$at_once" thread-churn "$at_once" "$at_once"
+    truth 3 "$at_once" thread-churn "$at_once" "$at_once"
+    grep ^process "$TMPDIR/truth" >"$TMPDIR/together"
     kill $most
     most=$(sort -n "$TMPDIR/exited" | tail -n 1)
     echo "$tasks records in use before, $(header_value used tasks) now; at most $most exited kept; lost: $(lost)"
@@ -31,5 +49,6 @@ storms() {
     within 60 "$(header_value used tasks) records are kept, $tasks before" given_back
     few_exited() { [ "$(header_value used exited)" -le 258 ]; }
     within 60 "$(header_value used exited) exited tasks are kept" few_exited
+    nothing_went_with_them
     lattop-oracle check
 }

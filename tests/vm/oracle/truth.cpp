@@ -81,6 +81,14 @@ void check_counts(const Line& line, Report& report) {
                     line.number("l_total_sleeps"), line.number("total_sleeps"));
 }
 
+/// What all threads of a process that are alive did not run, they slept or waited for a CPU.
+void check_times_of_all(const Line& line, Report& report) {
+    report.time("blocked time and run-queue delay of all threads (what is left of the wall clock)",
+                line.who(), line.number("l_blocked_ns") + line.number("l_runq_ns"),
+                line.number("wall_ns") - line.number("cpu_ns"),
+                static_cast<uint64_t>(line.number("sleeps")));
+}
+
 void check_times(const Line& line, Report& report) {
     const int64_t blocked = line.number("l_blocked_ns");
     const auto sleeps = static_cast<uint64_t>(line.number("sleeps"));
@@ -126,6 +134,7 @@ int check_truth(std::istream& input, const TruthOptions& options) {
         }
         check_counts(line, report);
         if (line.kind() == "truth") check_times(line, report);
+        if (line.kind() == "process" && line.has("wall_ns")) check_times_of_all(line, report);
     }
     fmt::print("compared {} lines, {} sleeps\n", lines, sleeps);
     if (lines < options.least_lines || sleeps < options.least_sleeps)
