@@ -4,7 +4,12 @@
 await_seconds=${1:-20}
 need tmux
 at_end "tmux -S $TMPDIR/tmux kill-server 2>/dev/null"
-terminal() { tmux -f /dev/null -u -S "$TMPDIR/tmux" "$@"; }
+# What the screen shows is kept when it ends: each begins as for somebody who has kept nothing
+export XDG_CONFIG_HOME=$TMPDIR/config
+terminal() {
+    [ "$1" != new-session ] || rm -rf "$XDG_CONFIG_HOME"
+    tmux -f /dev/null -u -S "$TMPDIR/tmux" "$@"
+}
 screen() { terminal capture-pane -p; }
 
 # await PATTERN...: until the screen, kept in $TMPDIR/screen, shows all of them
