@@ -3,6 +3,8 @@
 // See batch.h.
 #include "lattop/batch.h"
 
+#include <fmt/format.h>
+
 #include "lattop/export/json.h"
 #include "lattop/export/text.h"
 #include "lattop/model/model.h"
@@ -49,16 +51,22 @@ std::uint64_t realtime_of(const World& world) {
 /// Nothing where the options do not ask, or nobody knows.
 FindObjects objects_finder(const Options& options, const World& world) {
     if (!options.objects || !world.find_object) return {};
-    return [&](std::span<const Task* const> tasks) {
-        return find_wait_objects(tasks, world.find_object, [&] {
-            Query query;
-            query.sort = LT_SORT_PID;
-            query.traces = LT_TRACES_NONE;
-            query.limit = LT_MAX_LIMIT;
-            query.flags = LT_Q_ASLEEP;
-            query.pids = options.selection.pids;
-            return world.source.take(query, Moment::Same);
-        });
+    const auto take = [&] {
+        Query query;
+        query.sort = LT_SORT_PID;
+        query.traces = LT_TRACES_NONE;
+        query.limit = LT_MAX_LIMIT;
+        query.flags = LT_Q_ASLEEP;
+        query.pids = options.selection.pids;
+        return world.source.take(query, Moment::Same);
+    };
+    return [&, take](std::span<const Task* const> tasks) {
+        try {
+            return find_wait_objects(tasks, world.find_object, take);
+        } catch (const PassingError& error) {
+            complain(fmt::format("{}: what tasks wait for is not known this time", error.what()));
+            return WaitObjects{};
+        }
     };
 }
 
@@ -104,7 +112,7 @@ Snapshot take_patiently(const Query& query, const World& world, Pace& pace) {
         try {
             return world.source.take(query, Moment::Next);
         } catch (const PassingError& error) {
-            if (errors.add(error)) complain(passing_error_text(error));
+            if (errors.add(error, world.clock.now())) complain(passing_error_text(error));
         }
         pace.wait();
     }

@@ -54,9 +54,18 @@ void EndSignals::hold() {
     ::pthread_sigmask(SIG_BLOCK, &asking_, nullptr);
 }
 
+void EndSignals::forget(int number) {
+    static constexpr timespec kNow{};
+    sigset_t one;
+    ::sigemptyset(&one);
+    ::sigaddset(&one, number);
+    ::sigtimedwait(&one, nullptr, &kNow);  // not queued: there is one at most
+}
+
 int EndSignals::wait_until(Clock::Time time) {
     if (pending_.si_signo != 0) {
         last_ = std::exchange(pending_, {});
+        forget(last_.si_signo);
         return last_.si_signo;
     }
     for (;;) {
@@ -66,7 +75,10 @@ int EndSignals::wait_until(Clock::Time time) {
         const timespec timeout{static_cast<std::time_t>(ns / 1'000'000'000),
                                static_cast<long>(ns % 1'000'000'000)};
         const int number = ::sigtimedwait(&signals_, &last_, &timeout);
-        if (number > 0) return number;
+        if (number > 0) {
+            if (::sigismember(&asking_, number) == 1) forget(number);
+            return number;
+        }
         if (errno != EINTR) return 0;
     }
 }

@@ -24,6 +24,7 @@ public:
     ~EndSignals();
 
     /// Waits until `time` at most; the signal that came, 0 for none.
+    /// One that asks to end and came several times in between is one.
     int wait_until(Clock::Time time);
 
     /// A signal that has come and asks to end, 0 for none. Never waits;
@@ -43,6 +44,9 @@ public:
     [[nodiscard]] const sigset_t& before() const { return before_; }
 
 private:
+    /// What came again of `number`, before anybody looked.
+    static void forget(int number);
+
     sigset_t signals_{};
     sigset_t asking_{};  // the same without SIGCHLD
     sigset_t before_{};

@@ -135,7 +135,6 @@ private:
             wait_for_module(error);
         } catch (const PassingError& error) {
             if (!shown_) throw;
-            errors_.add(error);
             keep_picture(error);
         }
         // From start to start; what was missed is not caught up with.
@@ -148,6 +147,7 @@ private:
     }
 
     void keep_picture(const PassingError& error) {
+        errors_.add(error, world_.clock.now());
         screen_.say(fmt::format("still the last picture: {}", error.what()));
     }
 
@@ -195,12 +195,12 @@ private:
     void reset() {
         try {
             world_.source.reset();
-            refresh();
-            screen_.say("all figures are reset");
         } catch (const Error& error) {
-            screen_.say(std::string(error.what()) +
-                        (error.hint().empty() ? "" : ": " + error.hint()));
+            return screen_.say(std::string(error.what()) +
+                               (error.hint().empty() ? "" : ": " + error.hint()));
         }
+        screen_.say("all figures are reset");
+        refresh();
     }
 
     void save_columns() {

@@ -24,10 +24,11 @@ StopNaming stop_naming_by(EndSignals& signals, std::function<bool()> next_ends) 
         [&signals, next_ends = std::move(next_ends), stopped = false](std::size_t missing) mutable {
             if (stopped) return true;
             if (signals.pending() == 0) return false;
+            if (!next_ends()) return true;  // it is for the command: as long as it waits
             stopped = true;
             complain(fmt::format("names are not waited for any longer: {} stacks stay addresses",
                                  missing));
-            if (next_ends()) signals.let_through();
+            signals.let_through();
             return true;
         };
 }

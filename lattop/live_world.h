@@ -36,9 +36,10 @@ private:
     Reasons reasons_;
 };
 
-/// A signal that asks to end ends the wait for names, for good, and that is said:
-/// what has none yet is shown by its addresses. Where `next_ends` says so, the
-/// next signal ends this process at once. Both outlive the world.
+/// A signal that asks to end ends the wait for names. Where `next_ends` says so, for
+/// good, which is said: what has none yet is shown by its addresses, and the next
+/// signal ends this process at once. Else until it has been waited for. Both outlive
+/// the world.
 StopNaming stop_naming_by(EndSignals& signals, std::function<bool()> next_ends);
 
 /// Debug files from the servers that the environment names; nullptr for none.

@@ -277,7 +277,7 @@ bool lt_owner_read(const struct lt *lt, u16 owner, kuid_t *uid, u32 *held)
 		held[what] = atomic_read(&o->held[what]);
 		any |= held[what];
 	}
-	return any;
+	return any && READ_ONCE(o->uid) == __kuid_val(*uid);	/* it changed hands meanwhile */
 }
 
 /* With what each pool has. */
@@ -293,7 +293,7 @@ int lt_owners_init(struct lt *lt)
 		[LT_HELD_entries] = lt_params.max_entries,
 		[LT_HELD_traces] = lt_params.max_traces,
 		[LT_HELD_memos] = lt_params.max_memos,
-		[LT_HELD_wakers] = lt_params.max_wakers,
+		[LT_HELD_wakers] = lt_params.wakers ? lt_params.max_wakers : 0,
 		[LT_HELD_exited] = lt_params.retain_exited,
 		[LT_HELD_exited_procs] = lt_params.retain_exited,
 		[LT_HELD_rows] = lt_params.max_rows,
@@ -306,7 +306,7 @@ int lt_owners_init(struct lt *lt)
 	/* 0: nobody is limited */
 	lt->user_share = lt_params.user_share < 100 ? lt_params.user_share : 0;
 	for (i = 0; i < LT_HELD_NR; i++)
-		lt->owner_max[i] = max_t(u64, (u64)limits[i] * lt->user_share / 100, 1);
+		lt->owner_max[i] = limits[i] ? max_t(u64, (u64)limits[i] * lt->user_share / 100, 1) : 0;
 	lt->owner_seed = get_random_u32();
 	raw_spin_lock_init(&lt->owners_lock);
 	lt->owners = vzalloc(sizeof(*lt->owners) * LT_OWNERS);

@@ -26,7 +26,8 @@ void lt_users_add(struct lt *lt, const struct lt_viewer *v, struct lt_snapshot *
 	kuid_t uid;
 	u16 i;
 
-	memcpy(s->header.share, lt->owner_max, sizeof(lt->owner_max));
+	if (lt->user_share)
+		memcpy(s->header.share, lt->owner_max, sizeof(lt->owner_max));
 	for (i = LT_NO_OWNER + 1; i < LT_OWNERS; i++) {
 		if (!lt_owner_read(lt, i, &uid, rec.held) || !(v->all || is_reader(v, uid)))
 			continue;

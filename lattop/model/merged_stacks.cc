@@ -145,6 +145,7 @@ ProcessNames::ProcessNames(const Snapshot& snapshot) {
 /// A tgid may have been used again: a thread's leader is the last that began
 /// before it. A record of exited threads is of the last one.
 std::string ProcessNames::of(const Task& task) const {
+    if (task.kernel_thread()) return command_text(task);
     const Leader* found = nullptr;
     const auto [begin, end] = leaders_.equal_range(task.tgid);
     for (auto at = begin; at != end; ++at) {

@@ -55,6 +55,7 @@ constexpr const char* kLoadHint =
                 fmt::format("{} is not lattop's: it does not know the query", path),
                 "something else has that name; unload it and load lattop");
         case E2BIG:
+        case EINVAL:  // this one asks nothing that its own module does not know
             throw NotUsableError(
                 "the loaded module is older than this lattop and does not know "
                 "all of its query",

@@ -64,13 +64,21 @@ class Taker {
 public:
     Taker(const Query& query, World world) : query_(query), world_(world) {}
 
+    /// The last one: until it succeeds.
+    Snapshot take_last() {
+        for (;;) {
+            if (auto snapshot = take()) return std::move(*snapshot);
+            world_.clock.sleep_until(world_.clock.now() + kTryAgainAfter);
+        }
+    }
+
     std::optional<Snapshot> take() {
         try {
             Snapshot snapshot = world_.source.take(query_, Moment::Next);
             errors_.none();
             return snapshot;
         } catch (const PassingError& error) {
-            if (errors_.add(error)) complain(passing_error_text(error));
+            if (errors_.add(error, world_.clock.now())) complain(passing_error_text(error));
             return std::nullopt;
         }
     }
@@ -83,9 +91,10 @@ private:
 
 /// Without a module, or where it cannot be read, there is no more to come: a
 /// recording ends there, whole.
-std::optional<Snapshot> take_or_end(Taker& taker, World world, recording::Writer& writer) {
+std::optional<Snapshot> take_or_end(Taker& taker, bool last, World world,
+                                    recording::Writer& writer) {
     try {
-        return taker.take();
+        return last ? taker.take_last() : taker.take();
     } catch (const Error&) {
         if (writer.snapshots() != 0) writer.end(world.clock.realtime_ns());
         throw;
@@ -117,7 +126,7 @@ void record(const RecordPlan& plan, World world, recording::Writer& writer, cons
     const Clock::Time end = plan.duration ? begin + *plan.duration : Clock::Time::max();
     Clock::Time next = begin;
     for (bool last = false;;) {
-        if (const auto snapshot = take_or_end(taker, world, writer)) {
+        if (const auto snapshot = take_or_end(taker, last, world, writer)) {
             write_down(*snapshot, world, writer);
             progress(writer);
         }

@@ -157,44 +157,55 @@ std::string describe(const RunOptions& options, const Snapshot& snapshot,
 /// Looks until a look fails, or so many in a row do in passing; both are said.
 class CarefulLook {
 public:
-    explicit CarefulLook(const std::function<void()>& look) : look_(look) {}
+    CarefulLook(const std::function<void()>& look, Clock& clock, std::chrono::milliseconds patience)
+        : look_(look), clock_(clock), errors_(patience) {}
 
-    void operator()() {
+    void operator()() { try_to(false); }
+
+    /// Until it succeeds: there is no other behind it.
+    void last() { try_to(true); }
+
+private:
+    void try_to(bool again) {
         if (failed_) return;
         try {
-            look();
+            while (!look() && again)
+                clock_.sleep_until(clock_.now() + kTryAgainAfter);
         } catch (const std::exception& error) {
             failed_ = true;
             complain(fmt::format("{}: the command goes on, no more of it is seen", error.what()));
         }
     }
 
-private:
-    void look() {
+    bool look() {
         try {
             look_();
             errors_.none();
+            return true;
         } catch (const PassingError& error) {
-            if (errors_.add(error)) complain(passing_error_text(error));
+            if (errors_.add(error, clock_.now())) complain(passing_error_text(error));
+            return false;
         }
     }
 
     const std::function<void()>& look_;
-    bool failed_ = false;
+    Clock& clock_;
     PassingErrors errors_;
+    bool failed_ = false;
 };
 
 }  // namespace
 
 int watch_to_end(ChildCommand& child, EndSignals& signals, std::chrono::milliseconds delay,
-                 const Clock& clock, const std::function<void()>& look) {
-    CarefulLook careful_look(look);
+                 Clock& clock, const std::function<void()>& look,
+                 std::chrono::milliseconds patience) {
+    CarefulLook careful_look(look, clock, patience);
     for (Clock::Time next = clock.now();;) {
         next = std::max(next + delay, clock.now());
         for (int signal = -1; signal != 0;) {
             signal = signals.wait_until(next);
             if (const auto status = child.status()) {
-                careful_look();
+                careful_look.last();
                 return *status;
             }
             // ^C has reached the command as well; what was sent to lattop is passed on.

@@ -10,6 +10,7 @@
 #include "lattop/child_command.h"
 #include "lattop/clock.h"
 #include "lattop/model/period.h"
+#include "lattop/source/passing_errors.h"
 #include "lattop/source/process_tree.h"
 #include "lattop/verbs/arguments.h"
 
@@ -23,11 +24,12 @@ void count_from(const Header& begin, Header& header);
 void keep_tree(Snapshot& snapshot, const TreeMembers& tree, const Task& before);
 
 /// Calls `look` every `delay` and at the end, until the command has ended; its
-/// exit status. A look that fails is said and the last one, in passing the
-/// last one of so many in a row: the command does not suffer from its watcher. Signals to lattop
-/// alone are passed on.
+/// exit status. A look that fails is said and is the last one, in passing
+/// (PassingErrors with this `patience`) the last of so many in a row: the command does not suffer
+/// from its watcher. Signals to lattop alone are passed on.
 int watch_to_end(ChildCommand& child, EndSignals& signals, std::chrono::milliseconds delay,
-                 const Clock& clock, const std::function<void()>& look);
+                 Clock& clock, const std::function<void()>& look,
+                 std::chrono::milliseconds patience = PassingErrors::kPatience);
 
 /// The verb. Its exit status.
 int run_command_verb(Arguments& arguments);

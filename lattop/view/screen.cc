@@ -116,8 +116,11 @@ void Screen::close_detail() {
     detail_.clear();
 }
 
-Wish Screen::close_something() {
-    const lt_traces had = traces_needed(options_);
+bool Screen::needs_more_than(lt_traces had) const {
+    return traces_needed(options_) == LT_TRACES_ALL && had != LT_TRACES_ALL;
+}
+
+void Screen::close_something() {
     if (detail_focused_)
         detail_focused_ = false;
     else if (detail_row_)
@@ -127,9 +130,6 @@ Wish Screen::close_something() {
     else
         search_.clear();
     rebuild();
-    Wish wish;
-    wish.refresh = traces_needed(options_) != had;
-    return wish;
 }
 
 /// Another view of the same sleeps. What it needs more of than the one before
@@ -184,7 +184,7 @@ Wish Screen::handle_prompt(Key key) {
         case Mode::Filter:
             options_.waits.filter = cancelled ? filter_before_ : prompt_.text();
             rebuild();
-            wish.refresh = traces_needed(options_) != had;
+            wish.refresh = needs_more_than(had);
             break;
         case Mode::Delay:
             if (result != Prompt::Result::Done) break;
@@ -234,7 +234,7 @@ Wish Screen::handle_view(Command command) {
     }
     rebuild();
     Wish wish;
-    wish.refresh = traces_needed(options_) != had;
+    wish.refresh = needs_more_than(had);
     return wish;
 }
 
@@ -336,7 +336,7 @@ Wish Screen::handle_command(const Binding& binding) {
         case Command::NextView:
         case Command::PreviousView:
             return show_view(view_beside(options_.view, binding.command == Command::NextView));
-        case Command::Close: return close_something();
+        case Command::Close: close_something(); break;
         case Command::Help:
             help_.open();
             mode_ = Mode::Help;

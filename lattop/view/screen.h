@@ -120,7 +120,9 @@ private:
     Wish handle_menu(Key key);
     Wish open_detail();
     void close_detail();
-    Wish close_something();
+    void close_something();
+    /// Whether more of each task is needed than `had`: asked for at once, also while paused.
+    [[nodiscard]] bool needs_more_than(lt_traces had) const;
     void sort_by(Column column);
     void edit(Mode mode, std::string label, std::string text);
     Wish selection_moved();

@@ -248,7 +248,7 @@ struct lt_header {
 	__u32 user_share;	/* percent of each table that one user may hold, 100: all of it; 0: a module that has no shares */
 	struct lt_section wakers;	/* as section[], of struct lt_waker_rec */
 	struct lt_section users;	/* of struct lt_user_rec; none where user_share is 100 */
-	__u32 share[LT_HELD_SLOTS];	/* LT_HELD_*: the most that one user may hold */
+	__u32 share[LT_HELD_SLOTS];	/* LT_HELD_*: the most that one user may hold; 0 where user_share is 100 */
 };
 
 /**

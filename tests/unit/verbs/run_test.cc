@@ -197,7 +197,8 @@ TEST_CASE("a look that fails is the last one, the command goes on to its end") {
         ++looks;
         throw Error("the module was unloaded");
     };
-    CHECK(watch_to_end(child, signals, std::chrono::milliseconds(1), SystemClock(), look) == 7);
+    SystemClock clock;
+    CHECK(watch_to_end(child, signals, std::chrono::milliseconds(1), clock, look) == 7);
     CHECK(looks == 1);
 }
 
@@ -209,8 +210,11 @@ TEST_CASE("a look that fails in passing is followed by others, until ten in a ro
     const auto look = [&] {
         if (++looks != 3) throw PassingError("cannot read /proc/lattop: no memory");
     };
-    const std::string said = errors_of(
-        [&] { watch_to_end(child, signals, std::chrono::milliseconds(1), SystemClock(), look); });
+    SystemClock clock;
+    const std::string said = errors_of([&] {
+        watch_to_end(child, signals, std::chrono::milliseconds(1), clock, look,
+                     std::chrono::milliseconds(0));
+    });
     CHECK(looks == 3 + 10);
     CHECK(said ==
           "lattop: cannot read /proc/lattop: no memory: tried again at each refresh\n"
@@ -219,13 +223,29 @@ TEST_CASE("a look that fails in passing is followed by others, until ten in a ro
           "no more of it is seen\n");
 }
 
+TEST_CASE("the look at the end is tried until it succeeds") {
+    EndSignals signals;
+    ChildCommand child({"true"}, signals);
+    child.release();
+    int looks = 0;
+    SystemClock clock;
+    const std::string said = errors_of([&] {
+        CHECK(watch_to_end(child, signals, std::chrono::hours(1), clock, [&] {
+                  if (++looks < 4) throw PassingError("cannot read /proc/lattop: no memory");
+              }) == 0);
+    });
+    CHECK(looks == 4);
+    CHECK(said == "lattop: cannot read /proc/lattop: no memory: tried again at each refresh\n");
+}
+
 TEST_CASE("^C that only lattop got is passed on to the command") {
     const Disposition usual(SIGINT, SIG_DFL);
     EndSignals signals;
     ChildCommand child({"sleep", "1000"}, signals);
     child.release();
     std::raise(SIGINT);
-    CHECK(watch_to_end(child, signals, std::chrono::milliseconds(10), SystemClock(), [] {}) == 130);
+    SystemClock clock;
+    CHECK(watch_to_end(child, signals, std::chrono::milliseconds(10), clock, [] {}) == 130);
 }
 
 TEST_CASE("a signal that somebody has seen is still waited for; let through it ends as usual") {
@@ -256,7 +276,7 @@ TEST_CASE("a signal that somebody has seen is still waited for; let through it e
 TEST_CASE("a signal ends the wait for names for good, and says so") {
     const Disposition usual(SIGINT, SIG_DFL);
     EndSignals signals;
-    const StopNaming stop = stop_naming_by(signals, [] { return false; });
+    const StopNaming stop = stop_naming_by(signals, [] { return true; });
     CHECK(!stop(3));
     std::raise(SIGINT);
     CHECK(errors_of([&] {
@@ -264,6 +284,29 @@ TEST_CASE("a signal ends the wait for names for good, and says so") {
               signals.wait_until(std::chrono::steady_clock::now());
               CHECK(stop(2));
           }) == "lattop: names are not waited for any longer: 3 stacks stay addresses\n");
+    signals.hold();
+}
+
+TEST_CASE("a signal for the command ends the wait for names until it is passed on") {
+    const Disposition usual(SIGHUP, SIG_DFL);
+    EndSignals signals;
+    const StopNaming stop = stop_naming_by(signals, [] { return false; });
+    std::raise(SIGHUP);
+    CHECK(errors_of([&] {
+              CHECK(stop(3));
+              CHECK(signals.wait_until(std::chrono::steady_clock::now()) == SIGHUP);
+              CHECK(!stop(3));
+          }).empty());
+}
+
+TEST_CASE("a signal that asks to end and comes twice before anybody looks is one") {
+    const Disposition usual(SIGTERM, SIG_DFL);
+    EndSignals signals;
+    std::raise(SIGTERM);
+    CHECK(signals.pending() == SIGTERM);
+    std::raise(SIGTERM);
+    CHECK(signals.wait_until(std::chrono::steady_clock::now()) == SIGTERM);
+    CHECK(signals.pending() == 0);
 }
 
 TEST_CASE("a command that does not end when asked to is killed") {

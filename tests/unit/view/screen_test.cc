@@ -512,7 +512,7 @@ TEST_CASE("a filter takes all traces of a task to know what it is for") {
     CHECK(driver.screen().query().traces == LT_TRACES_ALL);
     CHECK(!driver.press(key(U'u')).refresh);
     driver.press(key(KeyCode::Enter));
-    CHECK(driver.press(key(KeyCode::Escape)).refresh);
+    CHECK(!driver.press(key(KeyCode::Escape)).refresh);  // all that it needs is there
     CHECK(driver.screen().query().traces == LT_TRACES_WORST_AND_ONGOING);
 }
 
