@@ -169,9 +169,16 @@ static void add_entry(struct lt *lt, struct lt_snapshot *s, const struct lt_view
 	lt_buffer_add(&s->section[LT_SEC_ENTRIES], &rec, sizeof(rec));
 }
 
-/* One task and its entries, as of one moment. copies is reused. */
+/* It may have woken or exited since it was chosen. */
+static bool still_wanted(const struct lt_query *q, const struct lt_task_rec *rec)
+{
+	return !(q->flags & LT_Q_ASLEEP && !(rec->flags & LT_T_ASLEEP)) &&
+	       !(q->flags & LT_Q_NO_EXITED && rec->flags & LT_T_EXITED);
+}
+
+/* One task and its entries, as of one moment; or nothing. copies is reused. */
 static int take_one(struct lt *lt, struct lt_snapshot *s, const struct lt_viewer *v,
-		    const struct lt_chosen *c, u32 which, u64 now, struct lt_copies *copies)
+		    const struct lt_chosen *c, const struct lt_query *q, u64 now, struct lt_copies *copies)
 {
 	struct lt_taken taken = { .pid = c->task->pid, .start_ns = c->task->start_ns };
 	const struct lt_copied_entry *e;
@@ -179,11 +186,11 @@ static int take_one(struct lt *lt, struct lt_snapshot *s, const struct lt_viewer
 	unsigned int i;
 	int err;
 
-	err = lt_copies_take(lt, c->task, which, now, copies);
+	err = lt_copies_take(lt, c->task, q->traces, now, copies);
 	if (err)
 		return err;
 	/* Asked again behind the copy: it may have become another's program since it was chosen. */
-	if (!lt_viewer_sees(v, c->task, &now_as))
+	if (!still_wanted(q, &copies->task) || !lt_viewer_sees(v, c->task, &now_as))
 		return 0;
 	/*
 	 * From which exec on it was his who sees it now: a program that has done
@@ -340,9 +347,10 @@ static int fill(struct lt *lt, const struct lt_viewer *v, const struct lt_reques
 	chosen = (const struct lt_chosen *)d->chosen.data;
 	n = d->chosen.len / sizeof(*chosen);
 	for (i = 0; i < n && !err; i++) {
-		err = take_one(lt, s, v, &chosen[i], r->query.traces, now, &d->copies) ?: draft_error(d);
+		err = take_one(lt, s, v, &chosen[i], &r->query, now, &d->copies) ?: draft_error(d);
 		cond_resched();
 	}
+	matched -= n - s->taken.len / sizeof(struct lt_taken);	/* those that are not wanted any more */
 	matched += take_others(lt, s, v, &r->query);
 	lt_users_add(lt, v, s);
 	fill_header(lt, s, now);
