@@ -226,6 +226,7 @@ Json task_object(const TableContext& context, const Row& row, const WantedWaits&
         {"comm", task.comm},
         {"uid", task.uid},
         {"state", std::string(1, task.state)},
+        {"iowait", task.waits_for_io()},
         {"exited", task.exited() || task.kind == LT_KIND_EXITED || task.kind == LT_KIND_EXITED_ALL},
         {"blocked_ns", row.total.blocked_ns},
         {"ongoing_ns", row.ongoing_ns},

@@ -70,7 +70,7 @@ std::string cell_text(const TableContext& context, const Row& row, Column column
     switch (column) {
         case Column::Pid: return pid_text(row);
         case Column::User: return short_user(context.users.name(task.uid));
-        case Column::State: return std::string(1, task.state);
+        case Column::State: return std::string(1, task.state_letter());
         case Column::Tasks: return format_count(row.tasks);
         case Column::Now: return format_count(row.asleep);
         case Column::Share:

@@ -13,7 +13,7 @@ constexpr auto kColumns = std::to_array<ColumnInfo>({
     {Column::Pid, "pid", "PID", 7, false, true, "the thread's id (what tools call tid)"},
     {Column::User, "user", "USER", 8, true, true, "real user"},
     {Column::State, "state", "S", 1, true, true,
-     "R awake, S D I asleep, T stopped, t traced, P parked, X exited"},
+     "R awake, SDI asleep, sd for I/O, T stopped, t traced, X exited"},
     {Column::Tasks, "tasks", "TASKS", 5, false, false, "tasks that the row stands for"},
     {Column::Now, "now", "NOW", 5, false, false, "how many of them are in such a sleep now"},
     {Column::Share, "share", "BLK%", 5, false, false,

@@ -46,7 +46,7 @@ std::uint64_t figure(const Row& row, Column column, bool interval) {
     const Sums& sums = interval ? delta : row.total;
     switch (column) {
         case Column::Pid: return stands_for_process(row) ? row.id.task.tgid : row.task->pid;
-        case Column::State: return static_cast<unsigned char>(row.task->state);
+        case Column::State: return static_cast<unsigned char>(row.task->state_letter());
         case Column::Tasks: return row.tasks;
         case Column::Now: return row.asleep;
         case Column::Share:

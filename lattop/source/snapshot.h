@@ -134,6 +134,12 @@ struct Task {
     [[nodiscard]] bool kernel_thread() const { return (flags & LT_T_KTHREAD) != 0; }
     [[nodiscard]] bool exited() const { return (flags & LT_T_EXITED) != 0; }
     [[nodiscard]] bool asleep() const { return (flags & LT_T_ASLEEP) != 0; }
+    [[nodiscard]] bool waits_for_io() const { return (flags & LT_T_IOWAIT) != 0; }
+    /// As ps shows it, but s and d for S and D that wait for I/O.
+    [[nodiscard]] char state_letter() const {
+        if (!waits_for_io()) return state;
+        return state == 'S' ? 's' : state == 'D' ? 'd' : state;
+    }
 };
 
 struct Trace {

@@ -38,7 +38,7 @@ std::string bar(double share, std::size_t columns, Charset charset) {
 
 /// "D", "D for I/O"
 std::string state_text(const Task& task) {
-    return std::string(1, task.state) + ((task.flags & LT_T_IOWAIT) != 0 ? " for I/O" : "");
+    return std::string(1, task.state) + (task.waits_for_io() ? " for I/O" : "");
 }
 
 /// A cgroup by its name, and by its path where that is another.

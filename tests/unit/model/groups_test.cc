@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lattop/model/groups.h"
 
+#include <map>
 #include <numeric>
 
 #include "lattop/model/percentile.h"
@@ -275,6 +276,20 @@ TEST_CASE("without waits for work a task is what is left of it") {
     CHECK(rows[0].reason->name == "disk read");
     CHECK(cell_text(world.context(), rows[0], Column::Ongoing) == "-");
     CHECK(rows[1].task->pid == 9);  // it has no stacks to tell
+}
+
+TEST_CASE("the state of a task says whether the sleep is for I/O") {
+    SnapshotBuilder builder;
+    builder.add_task({.pid = 7, .state = 'D', .flags = LT_T_ASLEEP | LT_T_IOWAIT});
+    builder.add_task({.pid = 8, .state = 'S', .flags = LT_T_ASLEEP | LT_T_IOWAIT});
+    builder.add_task({.pid = 9, .state = 'D'});
+    builder.add_task({.pid = 10, .state = 'T', .flags = LT_T_ASLEEP | LT_T_IOWAIT});
+    Tables world;
+    world.model.update(builder.snapshot(), {});
+    std::map<std::uint32_t, std::string> states;
+    for (const Row& row : world.rows(View::Tasks))
+        states[row.task->pid] = cell_text(world.context(), row, Column::State);
+    CHECK(states == std::map<std::uint32_t, std::string>{{7, "d"}, {8, "s"}, {9, "D"}, {10, "T"}});
 }
 
 TEST_CASE("sums of an interval are shown only where all their parts are known") {
