@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# Builds a kernel of the list from Debian's source package and a config fragment. Sourced by fetch.
+# Builds a kernel of the list from Debian's source package and config fragments. Sourced by fetch.
 
 # build_kernel NEW: the same folder that fetch_image makes, with the source tree, lean, as what modules are built against
 build_kernel() {
-    local new=$1 source release dir jobs
+    local new=$1 source release dir jobs files
     jobs=$(nproc)
+    IFS=, read -ra files <<<"$FRAGMENTS"
+    files=("${files[@]/#/$VM_DIR/}")
     need make flex bison bc "$COMPILER"
     say "$NAME: downloading $PACKAGE"
     download "$SUITE" "$new/debs" "$PACKAGE"
     say "$NAME: unpacking"
     unpack "$new/debs" "$new/tree" >"$new/packages"
-    sha256sum <"$VM_DIR/$FRAGMENT" | sed "s/^/$FRAGMENT - /" >>"$new/packages"
+    fragments | sha256sum | sed "s/^/$FRAGMENTS - /" >>"$new/packages"
     rm -r "$new/debs"
     dir=$new/tree/usr/src/linux
     mkdir "$dir"
@@ -28,7 +30,7 @@ build_kernel() {
     say "$NAME: configuring"
     {
         make -C "$dir" CC="$COMPILER" tinyconfig
-        (cd "$dir" && KCONFIG_CONFIG=.config CC="$COMPILER" ./scripts/kconfig/merge_config.sh -m .config "$VM_DIR/$FRAGMENT")
+        (cd "$dir" && KCONFIG_CONFIG=.config CC="$COMPILER" ./scripts/kconfig/merge_config.sh -m .config "${files[@]}")
         make -C "$dir" CC="$COMPILER" olddefconfig
     } >"$new/build.log" 2>&1 || build_failed "$new" configure
     check_config "$dir/.config"
@@ -62,6 +64,6 @@ check_config() {
             *=n) ! grep -q "^${line%=n}=" "$1" || dropped+=("$line") ;;
             *) grep -qxF -- "$line" "$1" || dropped+=("$line") ;;
         esac
-    done < <(grep -E '^CONFIG_' "$VM_DIR/$FRAGMENT")
-    [ ${#dropped[@]} -eq 0 ] || die "$NAME: kconfig did not take: ${dropped[*]}" "see tests/vm/$FRAGMENT"
+    done < <(fragments | awk -F= '/^CONFIG_/ { last[$1] = $0 } END { for (name in last) print last[name] }')
+    [ ${#dropped[@]} -eq 0 ] || die "$NAME: kconfig did not take: ${dropped[*]}" "see ${FRAGMENTS//,/ } in tests/vm"
 }

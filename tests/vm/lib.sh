@@ -23,10 +23,10 @@ die() {
 
 kernel_names() { awk '!/^#/ && NF { print $1 }' "$VM_DIR/kernels"; }
 
-# kernel_line NAME: sets NAME SUITE PACKAGE COMPILER FRAGMENT from the list
+# kernel_line NAME: sets NAME SUITE PACKAGE COMPILER FRAGMENTS from the list
 kernel_line() {
     # shellcheck disable=SC2034  # the caller's variables
-    read -r NAME SUITE PACKAGE COMPILER FRAGMENT < <(awk -v name="$1" '!/^#/ && $1 == name' "$VM_DIR/kernels") ||
+    read -r NAME SUITE PACKAGE COMPILER FRAGMENTS < <(awk -v name="$1" '!/^#/ && $1 == name' "$VM_DIR/kernels") ||
         die "no kernel named '$1'" "tests/vm/kernels lists: $(kernel_names | tr '\n' ' ')"
 }
 

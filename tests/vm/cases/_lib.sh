@@ -66,8 +66,10 @@ truth() {
     fail "$1: lattop does not say what happened"
 }
 
-# least SLEEPS: of I/O. On the debug kernel most of it is done before its program gets to wait for it
-least() { if [ "$LATTOP_KERNEL" = debug ]; then echo 1; else echo "$1"; fi; }
+is_debug_kernel() { [ "$LATTOP_KERNEL" = debug ] || [ "$LATTOP_KERNEL" = kcsan ]; }
+
+# least SLEEPS: of I/O. On a debug kernel most of it is done before its program gets to wait for it
+least() { if is_debug_kernel; then echo 1; else echo "$1"; fi; }
 
 # all_tasks TASKS SLEEPS COMMAND...: every task agrees with the kernel while the command works
 all_tasks() {

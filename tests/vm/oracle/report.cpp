@@ -23,7 +23,7 @@ int64_t part(double share, int64_t time_ns) {
 
 int64_t slowness() {
     static const char* kernel = std::getenv("LATTOP_KERNEL");
-    return kernel && std::string_view(kernel) == "debug" ? 10 : 1;
+    return kernel && (std::string_view(kernel) == "debug" || std::string_view(kernel) == "kcsan") ? 10 : 1;
 }
 
 int64_t Tolerance::strict(int64_t time_ns, uint64_t events) const {
