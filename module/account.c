@@ -18,6 +18,9 @@
  */
 #include <linux/bitops.h>
 #include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/sched/clock.h>
+#include <linux/smp.h>
 
 #include "cgroups.h"
 #include "compat/task.h"
@@ -211,6 +214,7 @@ static __always_inline void sleep_begin(struct lt *lt, struct task_struct *p, un
 		}
 		t->sleep_state = state;
 		t->iowait = p->in_iowait;
+		t->delayed = lt_compat_task_delayed(p);
 		lt_account_begin(lt, t, entry_of(lt, t, at), now);
 		lt_task_mark_dirty(shard, t);
 	} else {
@@ -221,12 +225,30 @@ static __always_inline void sleep_begin(struct lt *lt, struct task_struct *p, un
 	trace_sleep(p, state);
 }
 
+/*
+ * When p, which is awake since, was put on its runqueue, by the runqueue's own
+ * clock: sched_wakeup comes behind the interrupt to p's CPU, and sending that
+ * takes microseconds in a virtual machine, milliseconds where its host is busy.
+ * rq_now: that clock at now, 0 where it does not say. Not before what a reader
+ * has seen. Of who slept delayed (of t; of the others that is not known) it may
+ * be when it was moved.
+ */
+static __always_inline u64 woken_at(const struct lt *lt, const struct lt_task *t, const struct task_struct *p,
+				    u64 rq_now, u64 now)
+{
+	u64 queued = lt_compat_task_queued(p);
+
+	if (!rq_now || !queued || queued >= rq_now || (t && t->delayed))
+		return now;
+	return max(now - (rq_now - queued), READ_ONCE(lt->seen_ns));
+}
+
 /* p != current is runnable again, or was all the time. */
 void lt_wake(struct lt *lt, struct task_struct *p)
 {
 	u32 pid = READ_ONCE(p->pid);
 	struct lt_shard *shard = lt_shard_of(lt, pid);
-	u64 now, slept = 0, from = 0;
+	u64 now, rq_now, slept = 0, from = 0;
 	struct lt_task *t;
 	bool woke = false;
 
@@ -234,9 +256,12 @@ void lt_wake(struct lt *lt, struct task_struct *p)
 	if (unlikely(this_cpu_read(lt->stats->wake_sampled)))
 		from = lt_clock();
 	raw_spin_lock(&shard->lock);
+	/* Only another CPU is sent an interrupt */
+	rq_now = task_cpu(p) != raw_smp_processor_id() && READ_ONCE(lt->queue_clock) ? local_clock() : 0;
 	now = lt_clock();	/* behind every snapshot that saw it asleep */
 	t = lt_task_find(shard, pid, p->start_boottime);
 	if (t && t->asleep) {
+		now = woken_at(lt, t, p, rq_now, now);
 		slept = account_end(t, now);
 		if (lt->wakers)
 			lt_waker_count(lt, t, slept);
@@ -247,8 +272,10 @@ void lt_wake(struct lt *lt, struct task_struct *p)
 	} else if (unlikely(t && !t->queued && !lt_compat_task_on_cpu(p) && lt_wants(lt, lt_mode(lt), p))) {
 		lt_lose(lt, LT_LOST_order);	/* its sleep was not seen to begin */
 		queue(t, now);
-	} else if (!t && others_wake(lt, shard, pid, now) && !lt_compat_task_on_cpu(p)) {
-		others_queue(lt, shard, pid, now);
+	} else if (!t) {
+		now = woken_at(lt, NULL, p, rq_now, now);
+		if (others_wake(lt, shard, pid, now) && !lt_compat_task_on_cpu(p))
+			others_queue(lt, shard, pid, now);
 	}
 	raw_spin_unlock(&shard->lock);
 

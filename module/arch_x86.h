@@ -14,6 +14,7 @@
 #include <linux/sched/task_stack.h>
 #include <linux/uaccess.h>
 #include <asm/syscall.h>
+#include <asm/tsc.h>
 
 #include "row_step.h"
 #include "shape.h"
@@ -43,6 +44,12 @@ static __always_inline const struct lt_kframe *lt_arch_caller(struct lt_kframe *
 	at->pc = frame[1];
 	at->sp = (unsigned long)&frame[2];
 	return at;
+}
+
+/* Whether local_clock() is the same on every CPU; where it is not, runqueues' clocks are apart by up to a tick. */
+static inline bool lt_arch_sched_clock_stable(void)
+{
+	return !check_tsc_unstable();
 }
 
 static __always_inline bool lt_arch_64bit(struct pt_regs *regs)

@@ -19,6 +19,7 @@
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 
+#include "arch_x86.h"
 #include "hooks.h"
 #include "lattop.h"
 #include "params.h"
@@ -165,6 +166,7 @@ static int attach(struct lt *lt, const struct lt_hook_set *set)
 	}
 	name_hooks(lt, set);
 	lt->by_kprobes = set != &lt_hook_tracepoints;
+	lt->queue_clock = !lt->by_kprobes && lt_arch_sched_clock_stable();
 	synchronize_rcu();
 	smp_store_release(&lt->mode, LT_ON);
 	return 0;

@@ -163,6 +163,7 @@ struct lt_task {
 	bool dirty;			/* on the shard's dirty list */
 	bool exited;
 	bool iowait;
+	bool delayed;			/* it was left on its runqueue when it went to sleep */
 	bool seeded;
 	bool kthread;
 	bool wants_buckets;		/* on lt->wants_buckets */
@@ -260,6 +261,7 @@ struct lt {
 	struct lt_filter __rcu *filter;	/* lt->mutex changes it */
 	/* set before hooks run, constant afterwards */
 	bool by_kprobes;
+	bool queue_clock;		/* the runqueue's own says when a task was woken: account.c */
 	bool wakers;
 	unsigned int kernel_depth, user_depth;
 	u32 counted_flags;			/* LT_TR_*: of a sleep's trace, lost by its cause */
@@ -352,6 +354,7 @@ struct lt {
 	unsigned int nr_exited_procs;
 	struct lt_task *exited_all;
 	u64 since_ns;
+	u64 seen_ns;			/* no sleep that was seen to go on then ends before: hooks read it */
 	u64 last_liveness_ns;
 	bool identities_moved;		/* set in hooks: some record's task is not under its pid any more */
 	u64 snap_seq;

@@ -89,6 +89,7 @@ static void reset_others(struct lt *lt)
 
 		raw_spin_lock_irq(&shard->lock);
 		now = lt_clock();
+		WRITE_ONCE(lt->seen_ns, now);
 		o->blocked_base_ns += lt_others_blocked(o, now);
 		o->runq_base_ns += lt_others_runq(o, now);
 		o->sleeps = o->asleep;
@@ -108,6 +109,7 @@ void lt_reset_held(struct lt *lt, struct lt_task *old)
 	lt_entries_grow_wanted(lt);
 	lt_lattree_sync(lt);
 	now = lt_clock();
+	WRITE_ONCE(lt->seen_ns, now);
 	lt_lattree_start(lt, &cur, now);
 	while ((t = lt_lattree_step(&cur))) {
 		reset_task(lt, t, old, now);

@@ -54,6 +54,7 @@ static void seed_one(struct lt *lt, struct task_struct *p)
 	lt_capture_asleep(lt, c, p);
 	t->sleep_state = state;
 	t->iowait = p->in_iowait;
+	t->delayed = lt_compat_task_delayed(p);
 	t->seeded = true;
 	lt_account_begin(lt, t, lt_entry_get(lt, t, c), lt_clock());
 out:

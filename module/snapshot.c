@@ -228,6 +228,7 @@ static bool take_others(struct lt *lt, struct lt_snapshot *s, const struct lt_vi
 
 		raw_spin_lock_irq(&shard->lock);
 		now = lt_clock();
+		WRITE_ONCE(lt->seen_ns, now);
 		taken.rec.blocked_ns += lt_others_blocked(&shard->others, now);
 		taken.rec.runq_ns += lt_others_runq(&shard->others, now);
 		taken.rec.sleeps += shard->others.sleeps;
@@ -343,6 +344,7 @@ static int fill(struct lt *lt, const struct lt_viewer *v, const struct lt_reques
 	lt->snap_seq++;
 	lt_lattree_sync(lt);
 	now = lt_clock();
+	WRITE_ONCE(lt->seen_ns, now);
 	err = lt_select(lt, v, r, now, &d->chosen, &matched);
 	chosen = (const struct lt_chosen *)d->chosen.data;
 	n = d->chosen.len / sizeof(*chosen);

@@ -8,6 +8,7 @@
 #include <linux/smp.h>
 #include <linux/workqueue.h>
 
+#include "arch_x86.h"
 #include "cgroups.h"
 #include "lattop.h"
 #include "rows.h"
@@ -57,6 +58,8 @@ static void upkeep(struct work_struct *work)
 
 	queue_work(lt->wq, &lt->refill);
 	lt_rows_reap(lt);
+	if (!lt_arch_sched_clock_stable())
+		WRITE_ONCE(lt->queue_clock, false);
 	mutex_lock(&lt->mutex);
 	lt_entries_grow_wanted(lt);
 	lt_cgroups_name_left(lt);

@@ -23,17 +23,33 @@ static inline unsigned int lt_compat_task_state(const struct task_struct *p)
 #endif
 }
 
+/* From 6.12: blocked, and left on the runqueue, where it may be moved to another like any that waits. */
+static inline bool lt_compat_task_delayed(const struct task_struct *p)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+	return READ_ONCE(p->se.sched_delayed);
+#else
+	return false;
+#endif
+}
+
 /*
  * Off the runqueue, or (from 6.12, EEVDF's delayed dequeue) still on it but
  * blocked all the same.
  */
 static inline bool lt_compat_task_blocked(const struct task_struct *p)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
-	if (READ_ONCE(p->se.sched_delayed))
-		return true;
+	return lt_compat_task_delayed(p) || !READ_ONCE(p->on_rq);
+}
+
+/* When p was put on its runqueue, by that one's clock (local_clock's); 0: not known. Runqueue lock held. */
+static inline u64 lt_compat_task_queued(const struct task_struct *p)
+{
+#ifdef CONFIG_SCHED_INFO
+	return p->sched_info.last_queued;
+#else
+	return 0;
 #endif
-	return !READ_ONCE(p->on_rq);
 }
 
 static inline bool lt_compat_task_on_cpu(const struct task_struct *p)
