@@ -34,23 +34,6 @@ bool mostly_in(const Snapshot& snapshot, const FoundWait& wait) {
     return wait.entry != nullptr && wait.entry->blocked_ns >= time_ns / kMostly;
 }
 
-bool mentions(const Snapshot& snapshot, const Task& task, const Entry& entry,
-              const UserStacks& names, std::string_view function) {
-    const Trace* trace = snapshot.trace_of(entry);
-    if (trace == nullptr) return false;
-    const auto has = [&](std::string_view name) {
-        return name.find(function) != std::string_view::npos;
-    };
-    for (const KernelFrame& frame : snapshot.kernel_frames(*trace))
-        if (has(frame.symbol.name)) return true;
-    const UserStack* user = names.find(stack_id(snapshot, task, entry));
-    if (user == nullptr) return false;
-    return std::ranges::any_of(user->frames, [&](const UserFramePtr& frame) {
-        return has(frame->symbol) ||
-               std::ranges::any_of(frame->inlined, has, &InlinedFrame::symbol);
-    });
-}
-
 }  // namespace
 
 Chain follow_chain(const Snapshot& snapshot, const Task& task, const Entry& entry) {
@@ -96,12 +79,15 @@ FoundWait find_wait(const KnownBy& known, const ChainStart& start, Reasons& reas
         if (best.entry == nullptr || entry.blocked_ns > best.entry->blocked_ns)
             best = {&task, &entry};
     };
+    const auto so_named = [&](std::string_view name) {
+        return name.find(start.function) != std::string_view::npos;
+    };
     for (const Task& task : snapshot.tasks) {
         if (start.pid != 0 && task.pid != start.pid && task.tgid != start.pid) continue;
         if (any && task.kernel_thread()) continue;
         for (const Entry& entry : snapshot.entries_of(task)) {
             if (snapshot.trace_of(entry) == nullptr) continue;
-            if (!start.function.empty() && !mentions(snapshot, task, entry, names, start.function))
+            if (!start.function.empty() && !any_function(snapshot, task, entry, names, so_named))
                 continue;
             const Reason& reason = reasons.of(snapshot, task, entry, names);
             if (!is_wanted(start.waits, known, task, &entry, reason)) continue;

@@ -208,6 +208,20 @@ TopFrame top_frame(const Snapshot& snapshot, const Task& task, const UserStacks&
     return top_frame(snapshot, task, entries.front(), stacks);
 }
 
+bool any_function(const Snapshot& snapshot, const Task& task, const Entry& entry,
+                  const UserStacks& stacks, const std::function<bool(std::string_view)>& holds) {
+    const Trace* trace = snapshot.trace_of(entry);
+    if (trace == nullptr) return false;
+    for (const KernelFrame& frame : snapshot.kernel_frames(*trace))
+        if (holds(frame.symbol.name)) return true;
+    const UserStack* user = named_stack(*trace, stack_id(snapshot, task, entry), stacks);
+    if (user == nullptr) return false;
+    return std::ranges::any_of(user->frames, [&](const UserFramePtr& frame) {
+        return holds(frame->symbol.empty() ? frame->module : frame->symbol) ||
+               std::ranges::any_of(frame->inlined, holds, &InlinedFrame::symbol);
+    });
+}
+
 std::string completeness(const Trace& trace) {
     const auto has = [&](std::uint32_t flag) { return (trace.flags & flag) != 0; };
     if (has(LT_TR_SEEDED))

@@ -4,7 +4,9 @@
 // the table, the detail pane and the batch text.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lattop/model/user_stacks.h"
@@ -66,6 +68,12 @@ TopFrame top_frame(const Snapshot& snapshot, const Waker& waker, TraceIndex of,
 
 /// The same for the worst entry of a task that the snapshot holds.
 TopFrame top_frame(const Snapshot& snapshot, const Task& task, const UserStacks& stacks);
+
+/// Whether `holds` says so of some function of an entry's stack, the kernel's or the program's,
+/// also one that was inlined there. It is asked of names with their parameters; where a user
+/// frame has none, of its file's.
+bool any_function(const Snapshot& snapshot, const Task& task, const Entry& entry,
+                  const UserStacks& stacks, const std::function<bool(std::string_view)>& holds);
 
 /// Why the user part of a trace may not be whole: "complete", or what is
 /// missing and why.

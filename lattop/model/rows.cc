@@ -21,10 +21,22 @@ char lower(char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
+/// Called for each frame of each stack, of 30 bytes or so: the first letter alone rules most
+/// places out.
 bool contains(std::string_view text, std::string_view word) {
+    if (word.empty()) return true;
     const auto same = [](char a, char b) { return lower(a) == lower(b); };
-    return word.empty() ||
-           std::search(text.begin(), text.end(), word.begin(), word.end(), same) != text.end();
+    const char first = lower(word.front());
+    for (; text.size() >= word.size(); text.remove_prefix(1))
+        if (lower(text.front()) == first &&
+            std::equal(word.begin(), word.end(), text.begin(), same))
+            return true;
+    return false;
+}
+
+/// Of digits alone: part of a pid, for whoever types it.
+bool is_number(std::string_view word) {
+    return word.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 bool sorts_by_text(Column column) {
@@ -216,20 +228,24 @@ std::vector<Row> task_rows(const TableContext& context, const RowOptions& option
 
 /// The digits of a pid are in many a container's id, which is in its path.
 bool in_cgroup(const KnownBy& known, const Task& task, std::string_view word) {
-    const bool digits = word.find_first_not_of("0123456789") == word.npos;
     return contains(known.cgroups.name(task.cgroup()), word) ||
-           (!digits && contains(task.cgroup(), word));
+           (!is_number(word) && contains(task.cgroup(), word));
 }
 
-/// Whether a task, or its sleeps in one stack, is known by a word.
-bool known_as(const KnownBy& known, const Task& task, const Entry* entry, const Reason& reason,
-              std::string_view word) {
+/// They are in the names of many a function, too: do_syscall_64 is in every stack.
+bool in_stack(const KnownBy& known, const Task& task, const Entry& entry, std::string_view word) {
+    if (is_number(word)) return false;
+    return any_function(known.snapshot, task, entry, known.stacks, [&](std::string_view name) {
+        return contains(name, word) && contains(without_parameters(std::string(name)), word);
+    });
+}
+
+/// Whether a task, or its sleeps with that reason, is known by a word.
+bool known_as(const KnownBy& known, const Task& task, const Reason& reason, std::string_view word) {
     return contains(command_text(task), word) || contains(std::to_string(task.pid), word) ||
            contains(std::to_string(task.tgid), word) ||
            contains(known.users.name(task.uid), word) || contains(reason.name, word) ||
-           in_cgroup(known, task, word) ||
-           (entry != nullptr &&
-            contains(top_frame(known.snapshot, task, *entry, known.stacks).text, word));
+           in_cgroup(known, task, word);
 }
 
 /// Whether they are known by one of the filter's words; by an empty one all are.
@@ -238,7 +254,8 @@ bool filter_matches(const KnownBy& known, const Task& task, const Entry* entry,
     for (;;) {
         const std::size_t bar = filter.find('|');
         const std::string_view word = filter.substr(0, bar);
-        if (word.empty() || known_as(known, task, entry, reason, word)) return true;
+        if (word.empty() || known_as(known, task, reason, word)) return true;
+        if (entry != nullptr && in_stack(known, task, *entry, word)) return true;
         if (bar == std::string_view::npos) return false;
         filter.remove_prefix(bar + 1);
     }
@@ -305,7 +322,8 @@ bool is_wanted(const WantedWaits& wanted, const KnownBy& known, const Task& task
 }
 
 bool row_contains(const TableContext& context, const Row& row, std::string_view word) {
-    return known_as(known_by(context), *row.task, row.entry, *row.reason, word);
+    return known_as(known_by(context), *row.task, *row.reason, word) ||
+           contains(top_frame(context, row).text, word);
 }
 
 TopFrame top_frame(const TableContext& context, const Row& row) {

@@ -72,7 +72,9 @@ struct TableContext {
 
 /// Which sleeps are shown: --filter and --no-idle, the keys F4 and i.
 struct WantedWaits {
-    std::string filter{};    ///< what they are known by: one of its '|'-separated words
+    /// What they are known by: one of its '|'-separated words. Those of a stack also by any
+    /// function that is in it.
+    std::string filter{};
     bool hide_idle = false;  ///< without sleeps that are waiting for work
 
     [[nodiscard]] bool all() const { return filter.empty() && !hide_idle; }

@@ -87,7 +87,8 @@ void Arguments::tasks(Selection& to) {
 
 void Arguments::waits(WantedWaits& to) {
     text("--filter", "WORD[|WORD...]", to.filter,
-         "only what is known by one of these: command, user, pid, cgroup, reason, function");
+         "only what is known by one of these: command, user, pid, cgroup, reason, any function of "
+         "the stack");
     flag("--no-idle", to.hide_idle, "leave waits for work out");
 }
 

@@ -165,6 +165,7 @@ TEST_CASE("a chain begins with the longest wait that is not for work") {
     CHECK(pid_found({.function = "no_such"}) == 0);
     CHECK(pid_found({.waits = {.filter = "WAITER|nobody"}}) == 11);
     CHECK(pid_found({.waits = {.filter = "journal"}}) == 12);
+    CHECK(pid_found({.waits = {.filter = "EXT4_sync_file"}}) == 12);
     CHECK(pid_found({.waits = {.filter = "acceptor"}}) == 13);  // was asked for, too
     CHECK(pid_found({.waits = {.filter = "acceptor", .hide_idle = true}}) == 0);
     CHECK(pid_found({.pid = 13, .waits = {.hide_idle = true}}) == 0);

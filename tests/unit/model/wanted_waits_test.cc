@@ -6,6 +6,7 @@
 #include "lattop/export/json.h"
 #include "lattop/export/text.h"
 #include "tests/unit/support/catch.h"
+#include "tests/unit/support/fakes.h"
 #include "tests/unit/support/sample.h"
 
 namespace lattop::test {
@@ -89,6 +90,55 @@ TEST_CASE("a filter chooses stacks by their own reason, tasks by what they are c
     CHECK(sources.kept({.filter = "nobody is called so"}).tasks.empty());
     CHECK(wanted_text({}).empty());
     CHECK(wanted_text({.filter = "x", .hide_idle = true}) == ", no waits for work, filter x");
+}
+
+TEST_CASE("a filter knows a stack by any function that is in it, whoever's, also an inlined one") {
+    SnapshotBuilder builder;
+    const auto log = builder.add_trace(
+        {.id = 1,
+         .kernel = {"io_schedule", "jbd2_log_wait_commit", "ext4_sync_file", "do_syscall_64"}});
+    const auto pool =
+        builder.add_trace({.id = 2, .kernel = {"schedule", "futex_wait"}, .user = {0x4000}});
+    builder.add_task({.pid = 7,
+                      .comm = "server",
+                      .blocked_ns = 900,
+                      .sleeps = 9,
+                      .entries = {{.trace = log, .blocked_ns = 700, .sleeps = 7},
+                                  {.trace = pool, .blocked_ns = 200, .sleeps = 2}}});
+    builder.add_task({.pid = 8, .comm = "nobody", .blocked_ns = 5, .entries = {{.blocked_ns = 5}}});
+    UserFrame frame{"shop::Pool::take(Budget const&) const", 0x10, "shop", "", "", 0, {}};
+    frame.inlined = {{"std::mutex::lock()", "", 0}, {"shop::Gate::enter(int)", "", 0}};
+    const OneStack stacks(frame, std::nullopt, 0);
+    SampleUsers users;
+    Reasons reasons;
+    SystemCgroups cgroups;
+    const auto blocked = [&](const char* filter) {
+        Snapshot snapshot = builder.snapshot();
+        keep_wanted(snapshot, {.filter = filter}, stacks, users, reasons, cgroups);
+        return snapshot.tasks.empty() ? 0 : snapshot.tasks[0].blocked_ns;
+    };
+    CHECK(blocked("EXT4_sync") == 700);    // an outer one of the kernel's
+    CHECK(blocked("io_schedule") == 700);  // one that all stacks for a disk have
+    CHECK(blocked("pool::take") == 200);
+    CHECK(blocked("gate::enter") == 200);  // the top frame
+    CHECK(blocked("mutex::lock") == 200);  // of the C++ library
+    CHECK(blocked("Budget") == 0);         // a parameter is no function
+    CHECK(blocked("64") == 0);             // digits are a pid's, not do_syscall_64's
+    CHECK(blocked("7") == 900);
+
+    Model model;
+    model.update(builder.snapshot(), {});
+    const TableContext context{model, stacks, users, reasons, cgroups};
+    for (const View view : {View::Tasks, View::Processes, View::Stacks, View::Reasons}) {
+        const auto rows = make_rows(context, {.view = view, .waits = {.filter = "mutex::lock"}});
+        REQUIRE(rows.size() == 1);
+        CHECK(rows[0].total.blocked_ns == 200);
+    }
+    const auto document = nlohmann::json::parse(
+        refresh_json(context, {.waits = {.filter = "ext4_sync"}}, 0, 0, {}, {}));
+    REQUIRE(document.at("tasks").size() == 1);
+    CHECK(document.at("tasks")[0].at("traces").size() == 1);
+    CHECK(document.at("tasks")[0].at("blocked_ns") == 700);
 }
 
 TEST_CASE("text and JSON without waits for work show the stack and the figures that are left") {

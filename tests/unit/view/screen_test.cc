@@ -516,6 +516,40 @@ TEST_CASE("a filter takes all traces of a task to know what it is for") {
     CHECK(driver.screen().query().traces == LT_TRACES_WORST_AND_ONGOING);
 }
 
+TEST_CASE("rows of a filter by a function come when the names have been found") {
+    struct LateStacks final : UserStacks {
+        void want(const Snapshot& /*snapshot*/) override {}
+        bool collect() override { return false; }
+        void want_live(const Task& /*task*/) override {}
+        [[nodiscard]] int ready_fd() const override { return -1; }
+        [[nodiscard]] const UserStack* find(const StackId& id) const override {
+            return found ? names.find(id) : nullptr;
+        }
+        [[nodiscard]] const LiveNames* find_live(const Task& /*task*/) const override {
+            return nullptr;
+        }
+        SampleStacks names;
+        bool found = false;
+    };
+    LateStacks stacks;
+    SampleUsers users;
+    SystemCgroups cgroups;
+    Reasons reasons;
+    ScreenSetup setup;
+    setup.rows.waits.filter = "worker_main";  // behind the top frame
+    Screen screen(setup, stacks, users, cgroups, reasons);
+    screen.update(sample_machine(10).snapshot(), screen.query());
+    const auto text = [&] {
+        Canvas canvas({80, 24}, Charset::Utf8);
+        screen.draw(canvas, "12:34:56");
+        return canvas.text();
+    };
+    CHECK_THAT(text(), has_text("0 of 9 shown"));
+    stacks.found = true;
+    screen.names_changed();
+    CHECK_THAT(text(), has_text("3 of 9 shown") && has_text("db-worker/2"));
+}
+
 TEST_CASE("waits for work are hidden by a key, in every view") {
     Driver driver({120, 30});
     driver.refresh(12);
