@@ -174,11 +174,11 @@ private:
     }
 
     void refresh_detail() {
-        const auto query = screen_.detail_query();
-        if (!query) return;
-        Snapshot snapshot = world_.source.take(*query, Moment::Same);
-        world_.stacks.want(snapshot);
-        screen_.update_detail(std::move(snapshot));
+        if (const auto query = screen_.detail_query()) {
+            Snapshot snapshot = world_.source.take(*query, Moment::Same);
+            world_.stacks.want(snapshot);
+            screen_.update_detail(std::move(snapshot));
+        }
         if (const Task* task = screen_.live_wanted()) world_.stacks.want_live(*task);
     }
 

@@ -105,6 +105,18 @@ Entry sleeps_of(const Member& member) {
     return all;
 }
 
+/// Of them what is shown. A record of exited tasks grows without a sleep: nothing of it is of
+/// the interval, and that is known.
+std::optional<Entry> shown_sleeps_of(const TableContext& context, const Member& member) {
+    if (!context.interval) return sleeps_of(member);
+    if (member.entry != nullptr && !stands_for_exited(member.task))
+        return shown_figures(context, *member.entry);
+    Entry none = sleeps_of(member);
+    none.blocked_ns = none.sleeps = 0;
+    none.hist = {};
+    return none;
+}
+
 /// A row in the making.
 struct Group {
     Row row;
@@ -247,6 +259,25 @@ std::vector<Row> group_rows(const TableContext& context, const RowOptions& optio
     return rows;
 }
 
+std::optional<Entry> shown_figures(const TableContext& context, const Entry& entry) {
+    if (!context.interval) return entry;
+    const auto& delta = context.model.delta(entry);
+    if (!delta) return std::nullopt;
+    Entry shown = entry;
+    shown.blocked_ns = delta->blocked_ns;
+    shown.sleeps = delta->sleeps;
+    shown.hist = delta->hist;
+    return shown;
+}
+
+void sort_stacks(std::vector<StackSum>& stacks) {
+    std::ranges::stable_sort(stacks, [](const StackSum& a, const StackSum& b) {
+        if (a.known != b.known) return a.known;
+        if (a.sum.blocked_ns != b.sum.blocked_ns) return a.sum.blocked_ns > b.sum.blocked_ns;
+        return a.sum.trace < b.sum.trace;
+    });
+}
+
 std::vector<StackSum> stacks_of_row(const TableContext& context, const RowOptions& options,
                                     const RowId& id) {
     const Snapshot& snapshot = context.model.snapshot();
@@ -259,8 +290,10 @@ std::vector<StackSum> stacks_of_row(const TableContext& context, const RowOption
     for_each_member(context, options, [&](const Member& member) {
         if (id_in(snapshot, options.view, member) != id) return;
         if (member.entry == nullptr && member.task.blocked_ns == 0) return;  // none
-        const Entry sleeps = sleeps_of(member);
+        const std::optional<Entry> shown = shown_sleeps_of(context, member);
+        const Entry sleeps = shown.value_or(sleeps_of(member));
         Building& building = traces[sleeps.trace];
+        if (!shown) building.stack.known = false;
         Entry& sum = building.stack.sum;
         if (building.stack.task == nullptr || sleeps.blocked_ns > building.of_most) {
             building.of_most = sleeps.blocked_ns;
@@ -282,10 +315,7 @@ std::vector<StackSum> stacks_of_row(const TableContext& context, const RowOption
     std::vector<StackSum> stacks;
     for (auto& [trace, building] : traces)
         stacks.push_back(std::move(building.stack));
-    std::ranges::sort(stacks, [](const StackSum& a, const StackSum& b) {
-        if (a.sum.blocked_ns != b.sum.blocked_ns) return a.sum.blocked_ns > b.sum.blocked_ns;
-        return a.sum.trace < b.sum.trace;
-    });
+    sort_stacks(stacks);
     return stacks;
 }
 
@@ -295,7 +325,8 @@ std::vector<TaskShare> tasks_of_row(const TableContext& context, const RowOption
     for_each_member(context, options, [&](const Member& member) {
         if (id_in(context.model.snapshot(), options.view, member) != id) return;
         if (tasks.empty() || tasks.back().task != &member.task) tasks.push_back({&member.task, 0});
-        tasks.back().blocked_ns += sleeps_of(member).blocked_ns;
+        if (const auto shown = shown_sleeps_of(context, member))
+            tasks.back().blocked_ns += shown->blocked_ns;
     });
     std::ranges::stable_sort(tasks, std::ranges::greater{}, &TaskShare::blocked_ns);
     return tasks;

@@ -7,6 +7,8 @@
 // Cost: one pass over the tasks' stacks, a look-up in a hash or two for each.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "lattop/model/rows.h"
@@ -20,15 +22,23 @@ TaskId process_of(const Task& task);
 /// The rows of a view other than tasks, in no order.
 std::vector<Row> group_rows(const TableContext& context, const RowOptions& options);
 
+/// An entry of the model's snapshot with the figures that are shown of it: where these are of
+/// the interval, time, sleeps and histogram are; nothing where they are not known.
+std::optional<Entry> shown_figures(const TableContext& context, const Entry& entry);
+
 /// The sleeps in one stack, of all tasks of a row.
 struct StackSum {
     const Task* task = nullptr;  ///< the one that it cost most
     Entry sum{};                 ///< added up; trace and exec_id are that task's
+    bool known = true;           ///< the figures are: see shown_figures()
     std::uint64_t tasks = 0;
     std::vector<const Waker*> wakers{};  ///< of all of them, since load or reset
 };
 
-/// The stacks behind a row of such a view, most blocked time first.
+/// Most blocked time first, those behind of which it is not known.
+void sort_stacks(std::vector<StackSum>& stacks);
+
+/// The stacks behind a row of such a view, sorted.
 std::vector<StackSum> stacks_of_row(const TableContext& context, const RowOptions& options,
                                     const RowId& id);
 

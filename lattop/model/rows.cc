@@ -297,7 +297,8 @@ bool row_tagged(const Row& row, const RowOptions& options) {
 }
 
 lt_traces traces_needed(const RowOptions& options) {
-    return options.waits.all() ? view_info(options.view).traces : LT_TRACES_ALL;
+    const bool all = !options.waits.all() || options.interval;
+    return all ? LT_TRACES_ALL : view_info(options.view).traces;
 }
 
 bool task_shown(const Model& model, const Task& task, const RowOptions& options) {

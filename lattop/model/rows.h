@@ -95,7 +95,7 @@ struct RowOptions {
     WantedWaits waits{};
 };
 
-/// The traces that the rows need of each task.
+/// The traces that the rows need of each task: of an interval all, for any may have been its worst.
 lt_traces traces_needed(const RowOptions& options);
 
 /// The rows to show, in order. They point into the model's snapshot.

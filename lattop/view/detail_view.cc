@@ -22,6 +22,8 @@ constexpr std::size_t kShareColumns = 6;
 constexpr std::size_t kTasksShown = 20;
 constexpr std::size_t kWakersShown = 5;
 constexpr const char* kTitles = "  SHARE         TOTAL SLEEPS   MEAN     MAX REASON       WHERE";
+constexpr const char* kIntervalTitles =
+    "  SHARE      INTERVAL SLEEPS   MEAN     MAX REASON       WHERE";
 
 std::uint64_t mean_ns(const Entry& entry) {
     return entry.sleeps == 0 ? 0 : entry.blocked_ns / entry.sleeps;
@@ -47,7 +49,25 @@ std::string cgroup_text(const std::string& path, CgroupNames& names) {
     return name == path ? path : fmt::format("{} ({})", name, path);
 }
 
-std::string group_summary(View view, const Row& row, CgroupNames& cgroups) {
+/// "blocked 12.3s in 1,204 sleeps", "in the last 2.00s blocked 1.99s in 3 sleeps".
+std::string blocked_text(const TableContext& context, std::uint64_t blocked_ns,
+                         std::uint64_t sleeps) {
+    const std::string when =
+        context.interval
+            ? fmt::format("in the last {} ", format_duration(context.model.interval_ns()))
+            : "";
+    return fmt::format("{}blocked {} in {} sleeps", when, format_duration(blocked_ns),
+                       with_commas(sleeps));
+}
+
+/// Where the figures at its beginning are not known.
+std::string unknown_text(const TableContext& context) {
+    return fmt::format("in the last {} blocked for a time not known yet",
+                       format_duration(context.model.interval_ns()));
+}
+
+std::string group_summary(View view, const Row& row, const TableContext& context) {
+    CgroupNames& cgroups = context.cgroups;
     std::string text;
     switch (view) {
         case View::Processes:
@@ -59,27 +79,45 @@ std::string group_summary(View view, const Row& row, CgroupNames& cgroups) {
     }
     if ((view == View::Stacks || view == View::Reasons) && row.reason->idle)
         text += " (waiting for work)";
-    text +=
-        fmt::format(": blocked {} in {} sleeps of {} task{}, max {}",
-                    format_duration(row.total.blocked_ns), with_commas(row.total.sleeps),
-                    with_commas(row.tasks), row.tasks == 1 ? "" : "s", format_duration(row.max_ns));
+    const bool known = !context.interval || row.delta;
+    const Sums& sums = context.interval && row.delta ? *row.delta : row.total;
+    text += ": " +
+            (known ? blocked_text(context, sums.blocked_ns, sums.sleeps) : unknown_text(context));
+    text += fmt::format(" of {} task{}, max {}", with_commas(row.tasks), row.tasks == 1 ? "" : "s",
+                        format_duration(row.max_ns));
     if (row.asleep != 0) text += fmt::format(", {} of them now", with_commas(row.asleep));
     if (view == View::Cgroups && cgroups.name(row.id.cgroup) != row.id.cgroup)
         text += "; path " + (row.id.cgroup.empty() ? "not known" : row.id.cgroup);
     return text;
 }
 
-std::string summary(const Task& task, Users& users, CgroupNames& cgroups) {
+/// What a task has, or had of the interval; nothing where that is not known.
+std::optional<TaskDelta> figures_of(const TableContext& context, const Task& task) {
+    if (context.interval) return context.model.delta(task);
+    return TaskDelta{task.blocked_ns, task.sleeps, task.runq_ns, task.runs};
+}
+
+std::string summary(const Task& task, const TableContext& context) {
     std::string text = fmt::format("{} {}", task.pid, command_text(task));
     if (task.pid != task.tgid) text += fmt::format(" (process {})", task.tgid);
-    text += fmt::format(", {}, {}: blocked {} in {} sleeps, max {}", users.name(task.uid),
-                        state_text(task), format_duration(task.blocked_ns),
-                        with_commas(task.sleeps), format_duration(task.max_ns));
+    const std::optional<TaskDelta> figures = figures_of(context, task);
+    text += fmt::format(", {}, {}: {}, max {}", context.users.name(task.uid), state_text(task),
+                        figures ? blocked_text(context, figures->blocked_ns, figures->sleeps)
+                                : unknown_text(context),
+                        format_duration(task.max_ns));
     if (task.asleep()) text += fmt::format(", ongoing {}", format_duration(task.ongoing_ns));
-    text += fmt::format("; run queue {} in {} waits", format_duration(task.runq_ns),
-                        with_commas(task.runs));
-    if (!task.cgroup().empty()) text += "; cgroup " + cgroup_text(task.cgroup(), cgroups);
+    if (figures)
+        text += fmt::format("; run queue {} in {} waits", format_duration(figures->runq_ns),
+                            with_commas(figures->runs));
+    if (!task.cgroup().empty()) text += "; cgroup " + cgroup_text(task.cgroup(), context.cgroups);
     return text;
+}
+
+/// Time, sleeps and their mean, as they stand under the titles.
+std::string figures_text(const StackSum& stack) {
+    if (!stack.known) return fmt::format("{:>6} {:>6} {:>6}", "-", "-", "-");
+    return fmt::format("{:>6} {:>6} {:>6}", format_duration(stack.sum.blocked_ns),
+                       format_count(stack.sum.sleeps), format_duration(mean_ns(stack.sum)));
 }
 
 /// The line of a stack: "> 98.2% #####   12.3s  1204 10.2ms  1.23s* futex   worker".
@@ -92,12 +130,12 @@ Line entry_line(const Snapshot& snapshot, const StackSum& stack, double share, b
     const Style style = open ? Style::Strong : Style::Normal;
     const std::string drawn = bar(share, kShareColumns, charset);
     const auto blanks = kShareColumns - static_cast<std::size_t>(text_columns(drawn, charset));
-    const std::string figures = fmt::format(
-        "{:{}} {:>6} {:>6} {:>6} {:>7}{} {:<12} ", "", blanks, format_duration(entry.blocked_ns),
-        format_count(entry.sleeps), format_duration(mean_ns(entry)), format_duration(entry.max_ns),
-        ongoing ? '*' : ' ', reason.substr(0, 12));
+    const std::string figures =
+        fmt::format("{:{}} {} {:>7}{} {:<12} ", "", blanks, figures_text(stack),
+                    format_duration(entry.max_ns), ongoing ? '*' : ' ', reason.substr(0, 12));
+    const std::string percent = stack.known ? format_percent(share) + "%" : "-";
     const TopFrame top = top_frame(snapshot, *stack.task, entry, context.stacks);
-    Line line = {{fmt::format("{} {:>5}% ", open ? '>' : ' ', format_percent(share)), style},
+    Line line = {{fmt::format("{} {:>6} ", open ? '>' : ' ', percent), style},
                  {drawn, Style::Strong},
                  {figures, style},
                  {top.text, top.user ? Style::User : Style::Kernel}};
@@ -224,7 +262,10 @@ void append_open(std::vector<Line>& lines, const Snapshot& snapshot, const Stack
                           Style::User);
     }
     lines.push_back({{"    " + remarks(task, entry, trace, live), Style::Dim}});
+    if (context.interval && !stack.wakers.empty())
+        lines.push_back({{"    since load or reset", Style::Dim}});
     append_wakers(lines, snapshot, stack, stacks);
+    if (!stack.known) return;
     for (std::string& line : histogram_lines(entry.hist, kBarColumns, charset))
         lines.push_back({{"    " + std::move(line), Style::Normal}});
 }
@@ -291,24 +332,65 @@ void DetailView::take(std::vector<StackSum> stacks) {
         if (open_ && id_of_stack(i) == *open_) open_index_ = i;
 }
 
-void DetailView::show_task(Snapshot snapshot, const TaskId& task) {
+void DetailView::begin_task(const TaskId& task) {
     const RowId id{.task = task};
     if (view_ != View::Tasks || id_ != id) clear();
     view_ = View::Tasks;
     id_ = id;
-    own_ = std::move(snapshot);
+    row_.reset();
+    tasks_.clear();
+}
+
+/// Points into the snapshot; nowhere where the task is not in it.
+void DetailView::find_task(const Snapshot& snapshot, const TaskId& task) {
     const auto found =
-        std::ranges::find(own_.tasks, task, [](const Task& own) { return id_of(own); });
-    snapshot_ = found == own_.tasks.end() ? nullptr : &own_;
+        std::ranges::find(snapshot.tasks, task, [](const Task& one) { return id_of(one); });
+    snapshot_ = found == snapshot.tasks.end() ? nullptr : &snapshot;
     task_ = snapshot_ == nullptr ? nullptr : &*found;
+}
+
+void DetailView::show_task(Snapshot snapshot, const TaskId& task) {
+    begin_task(task);
+    own_ = std::move(snapshot);
+    find_task(own_, task);
     std::vector<StackSum> stacks;
     if (task_ != nullptr)
         for (const Entry& entry : own_.entries_of(*task_)) {
-            StackSum& stack = stacks.emplace_back(StackSum{task_, entry, 1});
+            StackSum& stack =
+                stacks.emplace_back(StackSum{.task = task_, .sum = entry, .tasks = 1});
             append_pointers(stack.wakers, own_.wakers_of(entry));
         }
     blocked_ns_ = task_ == nullptr ? 0 : task_->blocked_ns;
     take(std::move(stacks));
+}
+
+void DetailView::show_task(const TableContext& context, const TaskId& task) {
+    begin_task(task);
+    const Snapshot& snapshot = context.model.snapshot();
+    find_task(snapshot, task);
+    std::vector<StackSum> stacks;
+    blocked_ns_ = 0;
+    if (task_ != nullptr) {
+        for (const Entry& entry : snapshot.entries_of(*task_)) {
+            const auto shown = shown_figures(context, entry);
+            StackSum& stack = stacks.emplace_back(StackSum{.task = task_,
+                                                           .sum = shown.value_or(entry),
+                                                           .known = shown.has_value(),
+                                                           .tasks = 1});
+            append_pointers(stack.wakers, snapshot.wakers_of(entry));
+        }
+        if (const auto figures = figures_of(context, *task_)) blocked_ns_ = figures->blocked_ns;
+    }
+    sort_stacks(stacks);
+    take(std::move(stacks));
+}
+
+void DetailView::forget_figures() {
+    snapshot_ = nullptr;
+    task_ = nullptr;
+    row_.reset();
+    stacks_.clear();
+    tasks_.clear();
 }
 
 void DetailView::show_group(const TableContext& context, const RowOptions& options, const RowId& id,
@@ -323,18 +405,16 @@ void DetailView::show_group(const TableContext& context, const RowOptions& optio
     snapshot_ = row == nullptr ? nullptr : &context.model.snapshot();
     if (row == nullptr) return;
     row_ = *row;
-    blocked_ns_ = row->total.blocked_ns;
+    blocked_ns_ = !context.interval ? row->total.blocked_ns
+                  : row->delta      ? row->delta->blocked_ns
+                                    : 0;
     tasks_ = tasks_of_row(context, options, id);
     take(stacks_of_row(context, options, id));
 }
 
 void DetailView::clear() {
+    forget_figures();
     id_ = {};
-    snapshot_ = nullptr;
-    task_ = nullptr;
-    row_.reset();
-    stacks_.clear();
-    tasks_.clear();
     open_.reset();
     open_index_ = 0;
     scroll_ = 0;
@@ -395,8 +475,8 @@ std::vector<Line> DetailView::lines(const TableContext& context, Charset charset
         const StackSum& stack = stacks_[i];
         const bool open = i == open_index_;
         if (open) open_from_ = lines.size();
-        lines.push_back(entry_line(*snapshot_, stack, share_of(stack.sum.blocked_ns, blocked_ns_),
-                                   open, context, charset));
+        const double share = stack.known ? share_of(stack.sum.blocked_ns, blocked_ns_) : 0;
+        lines.push_back(entry_line(*snapshot_, stack, share, open, context, charset));
         if (!open) continue;
         append_open(lines, *snapshot_, stack, task_, context, charset);
         open_to_ = lines.size();
@@ -407,8 +487,7 @@ std::vector<Line> DetailView::lines(const TableContext& context, Charset charset
 
 std::string DetailView::title(const TableContext& context) const {
     if (snapshot_ == nullptr) return "the figures of this row are gone: Esc closes";
-    return row_ ? group_summary(view_, *row_, context.cgroups)
-                : summary(*task_, context.users, context.cgroups);
+    return row_ ? group_summary(view_, *row_, context) : summary(*task_, context);
 }
 
 /// As much of the open stack as fits, its first line in any case.
@@ -427,7 +506,7 @@ void DetailView::draw(Canvas& canvas, Area area, const TableContext& context, bo
     canvas.put(0, area.y, title(context), style);
     if (snapshot_ == nullptr) return;
     canvas.clear_row(area.y + 1, Style::Title);
-    canvas.put(0, area.y + 1, kTitles, Style::Title);
+    canvas.put(0, area.y + 1, context.interval ? kIntervalTitles : kTitles, Style::Title);
 
     page_ = static_cast<std::size_t>(area.height - kSummaryLines);
     const std::vector<Line> all = lines(context, canvas.charset());

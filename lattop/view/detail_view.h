@@ -30,6 +30,9 @@ public:
     /// open, whatever its new place.
     void show_task(Snapshot snapshot, const TaskId& task);
 
+    /// The same from the context's snapshot, for figures of the interval: valid until its next one.
+    void show_task(const TableContext& context, const TaskId& task);
+
     /// A row that stands for several tasks; nullptr where it has gone. All of
     /// it is the context's and valid until its next snapshot.
     void show_group(const TableContext& context, const RowOptions& options, const RowId& id,
@@ -37,6 +40,9 @@ public:
 
     /// Forgets what it shows.
     void clear();
+
+    /// The same but which row and which stack of it: others figures of these come.
+    void forget_figures();
 
     void draw(Canvas& canvas, Area area, const TableContext& context, bool focused);
 
@@ -52,6 +58,8 @@ public:
     [[nodiscard]] const Task* live_wanted() const;
 
 private:
+    void begin_task(const TaskId& task);
+    void find_task(const Snapshot& snapshot, const TaskId& task);
     void take(std::vector<StackSum> stacks);
     [[nodiscard]] EntryId id_of_stack(std::size_t index) const;
     void open(std::size_t index);

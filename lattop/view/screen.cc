@@ -56,7 +56,7 @@ Query Screen::query() const {
 }
 
 std::optional<Query> Screen::detail_query() const {
-    if (!detail_row_ || detail_row_->view != View::Tasks) return std::nullopt;
+    if (!detail_row_ || detail_row_->view != View::Tasks || options_.interval) return std::nullopt;
     const TaskId& task = detail_row_->task;
     Query query;
     query.traces = LT_TRACES_ALL;
@@ -69,9 +69,14 @@ std::optional<Query> Screen::detail_query() const {
     return query;
 }
 
-/// The pane of a row that stands for several tasks is made from what is here.
+/// The pane of a row that stands for several tasks is made from what is here, and so are
+/// figures of the interval.
 void Screen::fill_detail() {
-    if (!detail_row_ || detail_row_->view == View::Tasks) return;
+    if (!detail_row_) return;
+    if (detail_row_->view == View::Tasks) {
+        if (options_.interval) detail_.show_task(context(), detail_row_->task);
+        return;
+    }
     const auto rows = table().rows();
     const auto found = std::ranges::find(rows, *detail_row_, &Row::id);
     detail_.show_group(context(), options_, *detail_row_, found == rows.end() ? nullptr : &*found);
@@ -88,7 +93,7 @@ void Screen::update(Snapshot snapshot, const Query& query) {
 }
 
 void Screen::update_detail(Snapshot snapshot) {
-    if (detail_row_ && detail_row_->view == View::Tasks)
+    if (detail_row_ && detail_row_->view == View::Tasks && !options_.interval)
         detail_.show_task(std::move(snapshot), detail_row_->task);
 }
 
@@ -229,11 +234,15 @@ Wish Screen::handle_view(Command command) {
         case Command::ToggleExited: options_.hide_exited = !options_.hide_exited; break;
         case Command::ToggleActive: options_.only_active = !options_.only_active; break;
         case Command::ToggleIdle: options_.waits.hide_idle = !options_.waits.hide_idle; break;
-        case Command::ToggleInterval: options_.interval = !options_.interval; break;
+        case Command::ToggleInterval:
+            options_.interval = !options_.interval;
+            detail_.forget_figures();
+            break;
         default: return {};
     }
     rebuild();
     Wish wish;
+    wish.detail = command == Command::ToggleInterval && detail_query().has_value();
     wish.refresh = needs_more_than(had);
     return wish;
 }

@@ -53,8 +53,8 @@ public:
     /// What to ask the source for.
     [[nodiscard]] Query query() const;
 
-    /// What to ask it for beside, while the pane of one task is open: the
-    /// stacks of other rows are in the first answer.
+    /// What to ask it for beside, while the pane of one task is open: the stacks of
+    /// other rows, and figures of the interval, are in the first answer.
     [[nodiscard]] std::optional<Query> detail_query() const;
 
     /// Answers to them.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The pane below the table.
+#include "lattop/source/select.h"
 #include "tests/unit/support/catch.h"
 #include "tests/unit/support/golden.h"
 #include "tests/unit/support/screen_driver.h"
@@ -111,6 +112,114 @@ TEST_CASE("the pane of many tasks says who woke them, threads of one process as 
     CHECK_THAT(text, has_text("woken by 100.0%  7.00s      8 holder 21 and 1 more of its threads"));
     CHECK_THAT(text, has_text("whose own last sleep took 2.00s of 4.00s, in"));
     CHECK_THAT(text, has_text("io_schedule+0x10"));
+}
+
+namespace {
+
+/// Two threads that were long at a pipe, and of late at a lock: after `ms` of that.
+SnapshotBuilder of_late_at_a_lock(std::uint64_t ms) {
+    SnapshotBuilder builder;
+    builder.header.since_ns = kSecond;
+    builder.header.time_ns = 200 * kSecond + ms * kMs;
+    const auto pipe = builder.add_trace({.id = 1, .kernel = {"schedule", "pipe_read"}});
+    const auto lock = builder.add_trace({.id = 2, .kernel = {"schedule", "futex_wait"}});
+    for (const std::uint32_t pid : {11U, 12U})
+        builder.add_task({.pid = pid,
+                          .tgid = 11,
+                          .comm = "worker",
+                          .blocked_ns = 100 * kSecond + ms * kMs,
+                          .sleeps = 100 + ms,
+                          .max_ns = 9 * kSecond,
+                          .runq_ns = kSecond + ms * 1000,
+                          .runs = 500 + ms,
+                          .entries = {{.trace = pipe,
+                                       .blocked_ns = 90 * kSecond,
+                                       .sleeps = 90,
+                                       .max_ns = 9 * kSecond,
+                                       .hist = {{30, 90}}},
+                                      {.trace = lock,
+                                       .blocked_ns = 10 * kSecond + ms * kMs,
+                                       .sleeps = 10 + ms,
+                                       .max_ns = 2 * kMs,
+                                       .hist = {{20, 10 + ms}}}}});
+    return builder;
+}
+
+}  // namespace
+
+TEST_CASE("while figures are of the interval so is the pane, whatever the row is") {
+    SampleStacks stacks;
+    SampleUsers users;
+    SystemCgroups cgroups;
+    Reasons reasons;
+    Screen screen({}, stacks, users, cgroups, reasons);
+    std::uint64_t ms = 0;
+    const auto look = [&](std::uint64_t more_ms) {
+        ms += more_ms;
+        const Query query = screen.query();
+        screen.update(of_late_at_a_lock(ms).snapshot(), query);
+        if (const auto detail = screen.detail_query())
+            screen.update_detail(of_late_at_a_lock(ms).snapshot());
+    };
+    const auto pane = [&] {
+        Canvas canvas({160, 40}, Charset::Utf8);
+        screen.draw(canvas, "12:34:56");
+        const std::string text = canvas.text();
+        return text.substr(text.find('\n', text.find("COMMAND")));
+    };
+    look(0);
+    screen.handle(key(KeyCode::Enter));
+    look(0);
+    CHECK_THAT(pane(), has_text("blocked 1m40s in 100 sleeps, max 9.00s") && has_text("TOTAL"));
+    CHECK(pane().find("pipe read") < pane().find("futex"));
+
+    CHECK(screen.handle(key(U'a')).refresh);  // for all stacks of each task
+    CHECK(!screen.detail_query());
+    look(0);
+    look(1500);
+    CHECK_THAT(pane(), has_text("11 worker, root, S: in the last 1.50s blocked 1.50s in "
+                                "1,500 sleeps") &&
+                           has_text("INTERVAL"));
+    CHECK_THAT(pane(), has_text("run queue 1.50ms in 1,500 waits"));
+    CHECK_THAT(pane(), has_text("> 100.0% ██████  1.50s   1500 1.00ms "
+                                " 2.00ms  futex"));
+    CHECK_THAT(pane(), has_text(">=1.04ms   1500") && !has_text("1510"));
+    CHECK_THAT(pane(), has_text("    0.0%             0      0      0   9.00s  pipe read"));
+
+    screen.handle(key(U'2'));
+    screen.handle(key(KeyCode::Enter));
+    CHECK_THAT(pane(),
+               has_text("Process 11 worker: in the last 1.50s blocked 3.00s in 3,000 sleeps "
+                        "of 2 tasks, max 9.00s"));
+    CHECK_THAT(pane(), has_text("  3.00s   3000 1.00ms  2.00ms  futex"));
+    CHECK_THAT(pane(), has_text("  tasks   50.0%  1.50s      11 S worker"));
+
+    screen.handle(key(U'a'));
+    CHECK_THAT(pane(),
+               has_text("Process 11 worker: blocked 3m23s in 3,200 sleeps") && has_text("TOTAL"));
+    screen.handle(key(U'1'));
+    screen.handle(key(KeyCode::Enter));
+    look(0);
+    CHECK_THAT(pane(), has_text("blocked 1m41s in 1,600 sleeps, max 9.00s") && has_text("TOTAL"));
+}
+
+TEST_CASE("figures of an interval whose beginning is not known are not shown, and come last") {
+    Driver driver({100, 50});
+    driver.refresh(12);
+    driver.press(key(U'/'));
+    driver.type("1201");
+    driver.press(key(KeyCode::Enter));
+    driver.press(key(KeyCode::Enter));
+    driver.press(key(U'a'));
+    check_golden("pane-interval-100x50.txt", driver.text());
+    // The snapshot before had this task's worst stack alone
+    Query query = driver.screen().query();
+    query.traces = LT_TRACES_WORST;
+    Snapshot before = sample_machine(14).snapshot();
+    apply_query(before, query);
+    driver.screen().update(std::move(before), query);
+    driver.screen().update(sample_machine(16).snapshot(), driver.screen().query());
+    CHECK_THAT(driver.text(), has_text("     -             -      -      -  9.00ms  disk read"));
 }
 
 TEST_CASE("a pane whose lines do not fit scrolls, also sideways") {
