@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The signals that ask a command to end, waited for instead of handled. Used by
-// record, run and the daemon, and by verbs over this machine while they look for
-// names.
+// record, run and the daemon, and by verbs over this machine (verbs/gathering.h).
 #pragma once
 
 #include <csignal>

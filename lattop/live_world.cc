@@ -19,6 +19,10 @@ std::shared_ptr<DebugFetch> make_fetch() {
     return nullptr;
 }
 
+std::string names_given_up_text(std::size_t missing) {
+    return fmt::format("names are not waited for any longer: {} stacks stay addresses", missing);
+}
+
 StopNaming stop_naming_by(EndSignals& signals, std::function<bool()> next_ends) {
     return
         [&signals, next_ends = std::move(next_ends), stopped = false](std::size_t missing) mutable {
@@ -26,8 +30,7 @@ StopNaming stop_naming_by(EndSignals& signals, std::function<bool()> next_ends) 
             if (signals.pending() == 0) return false;
             if (!next_ends()) return true;  // it is for the command: as long as it waits
             stopped = true;
-            complain(fmt::format("names are not waited for any longer: {} stacks stay addresses",
-                                 missing));
+            complain(names_given_up_text(missing));
             signals.let_through();
             return true;
         };

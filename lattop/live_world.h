@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "lattop/batch.h"
 #include "lattop/end_signals.h"
@@ -41,6 +42,9 @@ private:
 /// signal ends this process at once. Else until it has been waited for. Both outlive
 /// the world.
 StopNaming stop_naming_by(EndSignals& signals, std::function<bool()> next_ends);
+
+/// What it says.
+std::string names_given_up_text(std::size_t missing);
 
 /// Debug files from the servers that the environment names; nullptr for none.
 std::shared_ptr<DebugFetch> make_fetch();

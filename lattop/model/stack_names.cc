@@ -117,7 +117,8 @@ void StackNames::want(const Snapshot& snapshot) {
             want_wakers(snapshot, entry, requests);
         }
     }
-    if (!requests.empty()) namer_->submit(std::move(requests));
+    // Also where there are earlier ones alone: a namer that is waited for is waited for again.
+    if (!requests.empty() || pending_ != 0) namer_->submit(std::move(requests));
 }
 
 void StackNames::keep(NameAnswer& answer) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // How long a command puts up with reads that fail in passing: each costs a
-// refresh, so many in a row end it. Used by the live screen, -b, record and run.
+// refresh, so many in a row end it. Used by the live screen, -b, and verbs by Taker.
 #pragma once
 
 #include <chrono>
@@ -50,7 +50,7 @@ inline constexpr std::chrono::milliseconds kTryAgainAfter{100};
 
 /// For commands without a screen: said once.
 inline std::string passing_error_text(const PassingError& error) {
-    return std::string(error.what()) + ": tried again at each refresh";
+    return std::string(error.what()) + ": tried again";
 }
 
 }  // namespace lattop

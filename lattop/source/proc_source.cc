@@ -78,6 +78,7 @@ void ProcSource::open() {
     // Asked here so that what is wrong is said before the screen opens.
     try {
         select(Query{});
+    } catch (const PassingError&) {  // there is a module: take() asks again
     } catch (const Error&) {
         fd_ = {};
         throw;

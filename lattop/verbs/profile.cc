@@ -4,12 +4,14 @@
 #include "lattop/verbs/profile.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "lattop/export/json.h"
 #include "lattop/model/format.h"
 #include "lattop/model/period.h"
 #include "lattop/output.h"
 #include "lattop/source/error.h"
+#include "lattop/verbs/taker.h"
 
 namespace lattop {
 namespace {
@@ -19,6 +21,14 @@ constexpr int kNameRounds = 16;
 
 std::string length(const Snapshot& snapshot) {
     return format_duration(snapshot.header.time_ns - snapshot.header.since_ns);
+}
+
+/// For who waits at a terminal.
+void say_how_long(std::chrono::milliseconds duration) {
+    if (::isatty(STDERR_FILENO) == 0) return;
+    const auto ns = std::chrono::nanoseconds(duration).count();
+    complain(fmt::format("gathers for {}; ^C ends that",
+                         format_duration(static_cast<std::uint64_t>(ns))));
 }
 
 void find_names(const Snapshot& snapshot, const World& world) {
@@ -56,25 +66,27 @@ Profile Profile::recorded(const std::string& input, const Selection& selection) 
 Profile Profile::live(const Selection& selection,
                       std::optional<std::chrono::milliseconds> duration) {
     Profile profile;
-    profile.signals_ = std::make_unique<EndSignals>();  // before the world's threads
-    EndSignals& signals = *profile.signals_;
-    profile.live_ = std::make_unique<LiveWorld>(duration.has_value(),
-                                                stop_naming_by(signals, [] { return true; }));
-    signals.let_through();
+    profile.gathering_ = std::make_unique<Gathering>();  // before the world's threads
+    Gathering& gathering = *profile.gathering_;
+    profile.live_ = std::make_unique<LiveWorld>(duration.has_value(), gathering.stop_naming());
+    gathering.let_signals_end();
     const World world = profile.world();
+    Taker taker(selection.query(), world);
     Period period(duration ? Period::Begin::AtFirst : Period::Begin::AtNothing);
-    const Snapshot first = world.source.take(selection.query(), Moment::Next);
+    const Snapshot first = taker.take_surely();
     period.add(first);
     if (duration) {
         const Clock::Time until = world.clock.now() + *duration;
+        gathering.begin();
+        say_how_long(*duration);
         find_names(first, world);  // of what ends meanwhile
-        world.clock.sleep_until(until);
-        period.add(world.source.take(selection.query(), Moment::Next));
+        gathering.wait_until(until);
+        period.add(taker.take_surely());
     }
     profile.snapshot = period.snapshot();
-    signals.hold();
+    gathering.finish();
     find_names(profile.snapshot, world);
-    signals.let_through();
+    gathering.let_signals_end();
     profile.realtime_ns = world.clock.realtime_ns();
     profile.title =
         fmt::format("{}{}", length(profile.snapshot), duration ? "" : " since load or reset");

@@ -16,6 +16,7 @@
 #include "lattop/recorded_world.h"
 #include "lattop/source/snapshot.h"
 #include "lattop/verbs/arguments.h"
+#include "lattop/verbs/gathering.h"
 
 namespace lattop {
 
@@ -26,7 +27,7 @@ public:
     static Profile recorded(const std::string& input, const Selection& selection);
 
     /// This machine: the next `duration`, or, without one, since load or reset.
-    /// ^C while names are looked for at the end ends that: the rest are addresses.
+    /// ^C ends the one, or the search for names behind it: see gathering.h.
     static Profile live(const Selection& selection,
                         std::optional<std::chrono::milliseconds> duration);
 
@@ -55,7 +56,7 @@ private:
         return recorded_ != nullptr ? recorded_->world() : live_->world();
     }
 
-    std::unique_ptr<EndSignals> signals_;  // of live_
+    std::unique_ptr<Gathering> gathering_;  // of live_
     // One of both.
     std::unique_ptr<RecordedWorld> recorded_;
     std::unique_ptr<LiveWorld> live_;

@@ -17,7 +17,7 @@
 #include "lattop/output.h"
 #include "lattop/recording/output_file.h"
 #include "lattop/source/error.h"
-#include "lattop/source/passing_errors.h"
+#include "lattop/verbs/taker.h"
 #include "lattop/version.h"
 
 namespace lattop {
@@ -58,43 +58,12 @@ void show_progress(const recording::Writer& writer) {
                stderr);
 }
 
-/// Takes what is recorded. A read that fails in passing costs one snapshot: the
-/// figures of the next one have all.
-class Taker {
-public:
-    Taker(const Query& query, World world) : query_(query), world_(world) {}
-
-    /// The last one: until it succeeds.
-    Snapshot take_last() {
-        for (;;) {
-            if (auto snapshot = take()) return std::move(*snapshot);
-            world_.clock.sleep_until(world_.clock.now() + kTryAgainAfter);
-        }
-    }
-
-    std::optional<Snapshot> take() {
-        try {
-            Snapshot snapshot = world_.source.take(query_, Moment::Next);
-            errors_.none();
-            return snapshot;
-        } catch (const PassingError& error) {
-            if (errors_.add(error, world_.clock.now())) complain(passing_error_text(error));
-            return std::nullopt;
-        }
-    }
-
-private:
-    Query query_;
-    World world_;
-    PassingErrors errors_;
-};
-
 /// Without a module, or where it cannot be read, there is no more to come: a
 /// recording ends there, whole.
 std::optional<Snapshot> take_or_end(Taker& taker, bool last, World world,
                                     recording::Writer& writer) {
     try {
-        return last ? taker.take_last() : taker.take();
+        return last ? taker.take_surely() : taker.take();
     } catch (const Error&) {
         if (writer.snapshots() != 0) writer.end(world.clock.realtime_ns());
         throw;

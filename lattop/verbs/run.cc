@@ -20,6 +20,7 @@
 #include "lattop/source/passing_errors.h"
 #include "lattop/verbs/record.h"
 #include "lattop/verbs/report.h"
+#include "lattop/verbs/taker.h"
 
 namespace lattop {
 namespace {
@@ -60,7 +61,7 @@ public:
         : world_(world), tree_(child.pid()) {
         Query query;
         query.pids = {static_cast<std::uint32_t>(child.pid())};
-        Snapshot snapshot = world_.source.take(query, Moment::Next);
+        Snapshot snapshot = Taker(query, world_).take_surely();
         if (snapshot.tasks.empty())
             throw Error("the module does not show the command to this user", "run as root");
         before_ = snapshot.tasks.front();

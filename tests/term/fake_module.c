@@ -2,8 +2,10 @@
 //
 // Preloaded into lattop by run.py: a machine with the module loaded, for what
 // the real program does with it. /proc/lattop is the file that
-// LATTOP_TEST_MODULE names, one snapshot for ever; with LATTOP_TEST_HANG no
-// folder of a process can be opened, as where its file system does not answer.
+// LATTOP_TEST_MODULE names, one snapshot until somebody writes another one into it;
+// with LATTOP_TEST_HANG no folder of a process can be opened, as where its file system
+// does not answer. While the file that LATTOP_TEST_NO_MEMORY names is there, /proc/lattop
+// has no memory for a query nor for a snapshot.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,15 +27,30 @@ static int is_process(const char *path)
 	       path[sizeof(proc) - 1] <= '9';
 }
 
+static char of_module[1024];	// by descriptor: some thread may have one of its own
+
+static int no_memory(int fd)
+{
+	const char *name = getenv("LATTOP_TEST_NO_MEMORY");
+
+	if (fd < 0 || fd >= (int)sizeof(of_module) || !of_module[fd] || !name || access(name, F_OK) != 0)
+		return 0;
+	errno = ENOMEM;
+	return 1;
+}
+
 static int open_as(const char *name, const char *path, int flags, mode_t mode)
 {
 	int (*real)(const char *, int, ...) = (int (*)(const char *, int, ...))dlsym(RTLD_NEXT, name);
+	int module = strcmp(path, LT_PROC_PATH) == 0;
+	int fd;
 
-	if (strcmp(path, LT_PROC_PATH) == 0)
-		path = getenv("LATTOP_TEST_MODULE");
 	while (getenv("LATTOP_TEST_HANG") && is_process(path))
 		pause();
-	return real(path, flags, mode);
+	fd = real(module ? getenv("LATTOP_TEST_MODULE") : path, flags, mode);
+	if (fd >= 0 && fd < (int)sizeof(of_module))
+		of_module[fd] = module;
+	return fd;
 }
 
 int open(const char *path, int flags, ...)
@@ -67,5 +84,15 @@ int ioctl(int fd, unsigned long request, ...)
 	va_start(rest, request);
 	to = va_arg(rest, void *);
 	va_end(rest);
-	return request == LT_IOC_QUERY ? 0 : real(fd, request, to);
+	if (request == LT_IOC_QUERY)
+		return no_memory(fd) ? -1 : 0;
+	return real(fd, request, to);
+}
+
+ssize_t pread(int fd, void *into, size_t bytes, off_t offset)
+{
+	ssize_t (*real)(int, void *, size_t, off_t) =
+		(ssize_t (*)(int, void *, size_t, off_t))dlsym(RTLD_NEXT, "pread");
+
+	return no_memory(fd) ? -1 : real(fd, into, bytes, offset);
 }

@@ -563,6 +563,73 @@ def ctrl_c_ends_the_wait_for_names_and_the_recording_is_whole(setup):
 
 
 @test
+def ctrl_c_ends_the_gathering_of_an_export_which_is_written(setup):
+    terminal = Terminal(setup.folder, (150, 30))
+    output = os.path.join(setup.folder, "stacks")
+    terminal.run(f"clear; {setup.with_module()} {setup.lattop} export live -f folded --duration 9999 -o {output}; echo STATUS $?")
+    terminal.wait("gathers for 2h46m")
+    setup.module_goes_on()
+    terminal.keys("C-c")
+    terminal.wait("gathers no longer", "STATUS 0")
+    with open(output, encoding="utf-8") as file:
+        text = file.read()
+    if "nginx;" not in text or "ep_poll_[k]" not in text:
+        raise Failure(text)
+    terminal.run(f"clear; {setup.with_module()} {setup.lattop} chain live --duration 9999; echo STATUS $?")
+    terminal.wait("gathers for 2h46m")
+    os.kill(terminal.pid_of("lattop"), signal.SIGTERM)
+    terminal.wait("gathers no longer", "who woke whom was not accounted", "STATUS 1")
+    terminal.close()
+
+
+@test
+def an_export_that_is_ended_early_is_written_though_names_cannot_be_found_and_a_second_ctrl_c_ends_at_once(setup):
+    terminal = Terminal(setup.folder, (150, 30))
+    output = os.path.join(setup.folder, "stacks")
+    command = f"{setup.with_module()} LATTOP_TEST_HANG=1 {setup.lattop} export live -f json --duration 9999 -o {output}; echo STATUS $?"
+    terminal.run(f"clear; {command}")
+    terminal.wait("gathers for 2h46m")
+    setup.module_goes_on()
+    terminal.keys("C-c")
+    terminal.wait("gathers no longer", "names are not waited for any longer", "STATUS 0")
+    with open(output, encoding="utf-8") as file:
+        if '"comm":"nginx"' not in file.read():
+            raise Failure("the export lacks a task")
+    os.unlink(output)
+    terminal.run(f"clear; {command}")
+    terminal.wait("gathers for 2h46m")
+    terminal.keys("C-c")
+    terminal.wait("gathers no longer")
+    terminal.keys("C-c")
+    terminal.wait("^C", PROMPT)  # the shell ends the line with it
+    terminal.run("echo STATUS $?")
+    terminal.wait("STATUS 130")
+    terminal.close()
+    if os.path.exists(output):
+        raise Failure("what a second ^C ended wrote a file")
+
+
+@test
+def what_looks_once_tries_again_where_there_is_no_memory(setup):
+    terminal = Terminal(setup.folder, (150, 30))
+    full, output = os.path.join(setup.folder, "full"), os.path.join(setup.folder, "output")
+    for verb, said, written in (("export live -f csv", "STATUS 0", "command,reason"),
+                                ("chain live", "STATUS 1", ""),  # of a module without wakers
+                                ("--json -n 1", "STATUS 0", '"version":1'),
+                                ("run -- true", "true: status 0", "")):
+        with open(full, "w", encoding="utf-8"):
+            pass
+        terminal.run(f"clear; {setup.with_module()} LATTOP_TEST_NO_MEMORY={full} {setup.lattop} {verb} >{output}; echo STATUS $?")
+        terminal.wait("Cannot allocate memory: tried again")
+        os.unlink(full)
+        terminal.wait(said)
+        with open(output, encoding="utf-8") as file:
+            if written not in file.read():
+                raise Failure(f"{verb} wrote no {written}")
+    terminal.close()
+
+
+@test
 def a_recorder_killed_in_the_midst_leaves_all_that_it_had_written(setup):
     record = os.path.join(setup.folder, "killed")
     command = f"exec env {setup.with_module()} {setup.lattop} record --no-learn -d 0.1 -o {record}"
@@ -613,12 +680,19 @@ class Setup:
     def __init__(self, lattop, folder, records, write_records, fake_module):
         self.lattop, self.folder, self.records, self.write_records = lattop, folder, records, write_records
         self.fake_module = fake_module
+        self.module = os.path.join(folder, "module")  # its snapshot
 
     def with_module(self):
         """Variables of an environment in which lattop finds a module loaded."""
-        snapshot = os.path.join(self.folder, "module")
-        subprocess.run([self.write_records, snapshot, "0"], check=True)
-        return f"LD_PRELOAD={self.fake_module} LATTOP_TEST_MODULE={snapshot}"
+        subprocess.run([self.write_records, self.module, "0"], check=True)
+        return f"LD_PRELOAD={self.fake_module} LATTOP_TEST_MODULE={self.module}"
+
+    def module_goes_on(self):
+        """Its next snapshot, ten seconds later."""
+        later = os.path.join(self.folder, "later")
+        subprocess.run([self.write_records, later, "0", "20"], check=True)
+        with open(later, "rb") as snapshot, open(self.module, "r+b") as module:
+            module.write(snapshot.read())
 
 
 def main():

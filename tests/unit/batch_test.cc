@@ -359,7 +359,7 @@ TEST_CASE("a read that fails in passing costs its refresh, which is said once") 
         });
     };
     SECTION("and as many are printed as were asked for, with figures that are whole") {
-        CHECK(go() == "lattop: cannot read /proc/lattop: no memory: tried again at each refresh\n");
+        CHECK(go() == "lattop: cannot read /proc/lattop: no memory: tried again\n");
         CHECK(std::ranges::count(printed, '\n') == 2);
         const Json last = Json::parse(printed.substr(printed.find('\n') + 1));
         CHECK(last.at("interval_ns") == 6'000'000'000);

@@ -127,7 +127,7 @@ TEST_CASE("a read that fails in passing costs a recording one snapshot, which is
         return errors_of([&] { record({}, fake.with(source), writer, wait, [](const auto&) {}); });
     };
     SECTION("the figures of the next one are whole") {
-        CHECK(go() == "lattop: cannot read /proc/lattop: no memory: tried again at each refresh\n");
+        CHECK(go() == "lattop: cannot read /proc/lattop: no memory: tried again\n");
         Reader reader(read_from(bytes), "r");
         CHECK(reader.damage().empty());
         REQUIRE(reader.size() == 4);

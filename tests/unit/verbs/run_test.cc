@@ -217,8 +217,8 @@ TEST_CASE("a look that fails in passing is followed by others, until ten in a ro
     });
     CHECK(looks == 3 + 10);
     CHECK(said ==
-          "lattop: cannot read /proc/lattop: no memory: tried again at each refresh\n"
-          "lattop: cannot read /proc/lattop: no memory: tried again at each refresh\n"
+          "lattop: cannot read /proc/lattop: no memory: tried again\n"
+          "lattop: cannot read /proc/lattop: no memory: tried again\n"
           "lattop: cannot read /proc/lattop: no memory, 10 times in a row: the command goes on, "
           "no more of it is seen\n");
 }
@@ -235,7 +235,7 @@ TEST_CASE("the look at the end is tried until it succeeds") {
               }) == 0);
     });
     CHECK(looks == 4);
-    CHECK(said == "lattop: cannot read /proc/lattop: no memory: tried again at each refresh\n");
+    CHECK(said == "lattop: cannot read /proc/lattop: no memory: tried again\n");
 }
 
 TEST_CASE("^C that only lattop got is passed on to the command") {

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See taker.h.
+#include "lattop/verbs/taker.h"
+
+#include "lattop/output.h"
+
+namespace lattop {
+
+std::optional<Snapshot> Taker::take() {
+    try {
+        Snapshot snapshot = world_.source.take(query_, Moment::Next);
+        errors_.none();
+        return snapshot;
+    } catch (const PassingError& error) {
+        if (errors_.add(error, world_.clock.now())) complain(passing_error_text(error));
+        return std::nullopt;
+    }
+}
+
+Snapshot Taker::take_surely() {
+    for (;;) {
+        if (auto snapshot = take()) return std::move(*snapshot);
+        world_.clock.sleep_until(world_.clock.now() + kTryAgainAfter);
+    }
+}
+
+}  // namespace lattop

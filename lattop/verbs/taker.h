@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Takes snapshots for verbs without a screen. A read that fails in passing is said
+// once and tried again, as long as PassingErrors puts up with it. Used by record, run,
+// and verbs over this machine.
+#pragma once
+
+#include <optional>
+
+#include "lattop/batch.h"
+#include "lattop/source/passing_errors.h"
+
+namespace lattop {
+
+class Taker {
+public:
+    Taker(Query query, World world) : query_(std::move(query)), world_(world) {}
+
+    /// Nothing where the read failed in passing: the figures of the next one have all.
+    std::optional<Snapshot> take();
+
+    /// Where there is no next one: tries until it succeeds. Throws Error.
+    Snapshot take_surely();
+
+private:
+    Query query_;
+    World world_;
+    PassingErrors errors_;
+};
+
+}  // namespace lattop
