@@ -179,7 +179,17 @@ private:
             world_.stacks.want(snapshot);
             screen_.update_detail(std::move(snapshot));
         }
-        if (const Task* task = screen_.live_wanted()) world_.stacks.want_live(*task);
+        want_live(true);
+    }
+
+    /// Asks where the task that the pane shows stands now: with new figures again, else where
+    /// that is another task.
+    void want_live(bool again) {
+        const Task* task = screen_.live_wanted();
+        const std::optional<TaskId> id =
+            task == nullptr ? std::nullopt : std::optional(id_of(*task));
+        if (task != nullptr && (again || id != live_of_)) world_.stacks.want_live(*task);
+        live_of_ = id;
     }
 
     void show_detail() {
@@ -257,6 +267,8 @@ private:
             next_ = world_.clock.now();
         else if (wish.detail)
             show_detail();
+        else
+            want_live(false);
         // A paused screen is refreshed only when asked for.
         if (wish.refresh && screen_.paused()) refresh();
     }
@@ -279,6 +291,7 @@ private:
     bool away_ = false;   ///< the module is not loaded, as seen last
     bool shown_ = false;  ///< there is a picture to keep
     PassingErrors errors_;
+    std::optional<TaskId> live_of_;  ///< asked for last
 };
 
 }  // namespace

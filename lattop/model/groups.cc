@@ -309,8 +309,10 @@ std::vector<StackSum> stacks_of_row(const TableContext& context, const RowOption
         sum.ongoing_ns = std::max(sum.ongoing_ns, sleeps.ongoing_ns);
         sum.max_ns = std::max(sum.max_ns, sleeps.max_ns);
         add_histogram(sum.hist, sleeps.hist);
-        if (member.entry != nullptr)
-            append_pointers(building.stack.wakers, snapshot.wakers_of(*member.entry));
+        if (member.entry == nullptr) return;
+        if ((member.entry->flags & LT_E_ONGOING) != 0)
+            building.stack.asleep.push_back({&member.task, member.entry});
+        append_pointers(building.stack.wakers, snapshot.wakers_of(*member.entry));
     });
     std::vector<StackSum> stacks;
     for (auto& [trace, building] : traces)

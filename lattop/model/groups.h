@@ -26,6 +26,12 @@ std::vector<Row> group_rows(const TableContext& context, const RowOptions& optio
 /// the interval, time, sleeps and histogram are; nothing where they are not known.
 std::optional<Entry> shown_figures(const TableContext& context, const Entry& entry);
 
+/// A task that is blocked now.
+struct BlockedNow {
+    const Task* task = nullptr;
+    const Entry* entry = nullptr;  ///< the sleep it is in
+};
+
 /// The sleeps in one stack, of all tasks of a row.
 struct StackSum {
     const Task* task = nullptr;  ///< the one that it cost most
@@ -33,6 +39,7 @@ struct StackSum {
     bool known = true;           ///< the figures are: see shown_figures()
     std::uint64_t tasks = 0;
     std::vector<const Waker*> wakers{};  ///< of all of them, since load or reset
+    std::vector<BlockedNow> asleep{};    ///< who is blocked there now
 };
 
 /// Most blocked time first, those behind of which it is not known.

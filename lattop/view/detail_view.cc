@@ -238,21 +238,42 @@ std::string remarks(const Task& task, const Entry& entry, const Trace* trace,
     return text;
 }
 
-/// What an open stack shows below its line. `live_of`: the task that is looked at
-/// as it is now; nullptr for none.
+/// Of several tasks the one that is looked at as it is now, for how long it has been blocked,
+/// and what it waits for.
+Line sleeper_line(const BlockedNow& sleeper, const LiveNames* live) {
+    const Task& task = *sleeper.task;
+    const std::string process =
+        task.pid == task.tgid ? "" : fmt::format(" (process {})", task.tgid);
+    Line line = {{"    longest now ", Style::Dim},
+                 {fmt::format("{} {}{} for {}", task.pid, command_text(task), process,
+                              format_duration(sleeper.entry->ongoing_ns)),
+                  Style::Normal}};
+    if (const std::string object = object_text(task, live); !object.empty()) {
+        line.push_back({", waits for ", Style::Dim});
+        line.push_back({object, Style::Normal});
+    }
+    return line;
+}
+
+/// What an open stack shows below its line. `sleeper`: who is looked at as it is now, of
+/// `several` or alone; without a task for nobody.
 void append_open(std::vector<Line>& lines, const Snapshot& snapshot, const StackSum& stack,
-                 const Task* live_of, const TableContext& context, Charset charset) {
+                 const BlockedNow& sleeper, bool several, const TableContext& context,
+                 Charset charset) {
     const Task& task = *stack.task;
     const Entry& entry = stack.sum;
     const UserStacks& stacks = context.stacks;
     const Trace* trace = snapshot.trace_of(entry);
-    const LiveNames* live =
-        live_of == nullptr ? nullptr : live_names(snapshot, *live_of, entry, stacks);
+    const LiveNames* live = sleeper.task == nullptr
+                                ? nullptr
+                                : live_names(snapshot, *sleeper.task, *sleeper.entry, stacks);
     if (trace != nullptr) {
         const Reason& reason = context.reasons.of(snapshot, task, entry, stacks);
         lines.push_back({{"    " + reason_remark(reason), Style::Dim}});
-        if (const std::string object = live_of == nullptr ? "" : object_text(*live_of, live);
-            !object.empty())
+        const std::string object = sleeper.task == nullptr ? "" : object_text(*sleeper.task, live);
+        if (several && sleeper.task != nullptr)
+            lines.push_back(sleeper_line(sleeper, live));
+        else if (!object.empty())
             lines.push_back({{"    waits for ", Style::Dim}, {object, Style::Normal}});
         append_frames(lines, "kernel", kernel_frame_texts(snapshot, *trace), Style::Kernel);
         if (live != nullptr && !live->addresses.empty() && lacks_frames(*trace))
@@ -268,6 +289,12 @@ void append_open(std::vector<Line>& lines, const Snapshot& snapshot, const Stack
     if (!stack.known) return;
     for (std::string& line : histogram_lines(entry.hist, kBarColumns, charset))
         lines.push_back({{"    " + std::move(line), Style::Normal}});
+}
+
+/// What a task's stack has beside its figures.
+void add_sleep(StackSum& stack, const Snapshot& snapshot, const Entry& entry) {
+    if ((entry.flags & LT_E_ONGOING) != 0) stack.asleep.push_back({stack.task, &entry});
+    append_pointers(stack.wakers, snapshot.wakers_of(entry));
 }
 
 void draw_line(Canvas& canvas, int y, const Line& line, std::size_t shift) {
@@ -312,10 +339,32 @@ std::string DetailView::folded(const TableContext& context) const {
 }
 
 const Task* DetailView::live_wanted() const {
-    if (task_ == nullptr || task_->kind != LT_KIND_TASK || !task_->asleep()) return nullptr;
-    const bool wanted = std::ranges::any_of(
-        stacks_, [&](const StackSum& stack) { return wants_live(*snapshot_, *task_, stack.sum); });
-    return wanted ? task_ : nullptr;
+    const Task* task = task_ != nullptr ? task_ : sleeper_.task;
+    if (task == nullptr || task->kind != LT_KIND_TASK || !task->asleep()) return nullptr;
+    // Of one task whichever stack is open: it is there when that one is.
+    const bool wanted = task_ == nullptr ? wants_live(*snapshot_, *task, *sleeper_.entry)
+                                         : std::ranges::any_of(stacks_, [&](const StackSum& stack) {
+                                               return wants_live(*snapshot_, *task, stack.sum);
+                                           });
+    return wanted ? task : nullptr;
+}
+
+/// Of those blocked in the open stack the one that is longest; then the same one while that
+/// sleep goes on, whoever comes.
+void DetailView::choose_sleeper() {
+    sleeper_ = {};
+    if (stacks_.empty() || stacks_[open_index_].asleep.empty()) return held_.reset();
+    const auto& asleep = stacks_[open_index_].asleep;
+    const auto sleep_of = [](const BlockedNow& one) {
+        return Sleep{id_of(*one.task), one.task->sleeps};
+    };
+    auto chosen = std::ranges::find_if(
+        asleep, [&](const BlockedNow& one) { return held_ && sleep_of(one) == *held_; });
+    if (chosen == asleep.end())
+        chosen = std::ranges::max_element(
+            asleep, {}, [](const BlockedNow& one) { return one.entry->ongoing_ns; });
+    sleeper_ = *chosen;
+    held_ = sleep_of(*chosen);
 }
 
 /// A stack of many tasks has the program of whichever of them leads now: no part of what it is.
@@ -330,6 +379,7 @@ void DetailView::take(std::vector<StackSum> stacks) {
     open_index_ = 0;
     for (std::size_t i = 0; i < stacks_.size(); ++i)
         if (open_ && id_of_stack(i) == *open_) open_index_ = i;
+    choose_sleeper();
 }
 
 void DetailView::begin_task(const TaskId& task) {
@@ -358,7 +408,7 @@ void DetailView::show_task(Snapshot snapshot, const TaskId& task) {
         for (const Entry& entry : own_.entries_of(*task_)) {
             StackSum& stack =
                 stacks.emplace_back(StackSum{.task = task_, .sum = entry, .tasks = 1});
-            append_pointers(stack.wakers, own_.wakers_of(entry));
+            add_sleep(stack, own_, entry);
         }
     blocked_ns_ = task_ == nullptr ? 0 : task_->blocked_ns;
     take(std::move(stacks));
@@ -377,7 +427,7 @@ void DetailView::show_task(const TableContext& context, const TaskId& task) {
                                                            .sum = shown.value_or(entry),
                                                            .known = shown.has_value(),
                                                            .tasks = 1});
-            append_pointers(stack.wakers, snapshot.wakers_of(entry));
+            add_sleep(stack, snapshot, entry);
         }
         if (const auto figures = figures_of(context, *task_)) blocked_ns_ = figures->blocked_ns;
     }
@@ -386,6 +436,7 @@ void DetailView::show_task(const TableContext& context, const TaskId& task) {
 }
 
 void DetailView::forget_figures() {
+    sleeper_ = {};
     snapshot_ = nullptr;
     task_ = nullptr;
     row_.reset();
@@ -398,10 +449,7 @@ void DetailView::show_group(const TableContext& context, const RowOptions& optio
     if (view_ != options.view || id_ != id) clear();
     view_ = options.view;
     id_ = id;
-    task_ = nullptr;
-    row_.reset();
-    stacks_.clear();
-    tasks_.clear();
+    forget_figures();
     snapshot_ = row == nullptr ? nullptr : &context.model.snapshot();
     if (row == nullptr) return;
     row_ = *row;
@@ -414,6 +462,7 @@ void DetailView::show_group(const TableContext& context, const RowOptions& optio
 
 void DetailView::clear() {
     forget_figures();
+    held_.reset();
     id_ = {};
     open_.reset();
     open_index_ = 0;
@@ -426,6 +475,7 @@ void DetailView::open(std::size_t index) {
     if (stacks_.empty()) return;
     open_index_ = std::min(index, stacks_.size() - 1);
     open_ = id_of_stack(open_index_);
+    choose_sleeper();
     follow_ = true;
 }
 
@@ -478,7 +528,7 @@ std::vector<Line> DetailView::lines(const TableContext& context, Charset charset
         const double share = stack.known ? share_of(stack.sum.blocked_ns, blocked_ns_) : 0;
         lines.push_back(entry_line(*snapshot_, stack, share, open, context, charset));
         if (!open) continue;
-        append_open(lines, *snapshot_, stack, task_, context, charset);
+        append_open(lines, *snapshot_, stack, sleeper_, row_.has_value(), context, charset);
         open_to_ = lines.size();
     }
     append_tasks(lines);

@@ -53,8 +53,8 @@ public:
     /// time in ns; "" for none.
     [[nodiscard]] std::string folded(const TableContext& context) const;
 
-    /// The task, where a look at its ongoing sleep now would show more than was
-    /// recorded; nullptr otherwise.
+    /// Whose ongoing sleep a look at it now would show more of than was recorded: the task's or,
+    /// of several, that of the one blocked longest in the open stack; nullptr for nobody's.
     [[nodiscard]] const Task* live_wanted() const;
 
 private:
@@ -63,6 +63,7 @@ private:
     void take(std::vector<StackSum> stacks);
     [[nodiscard]] EntryId id_of_stack(std::size_t index) const;
     void open(std::size_t index);
+    void choose_sleeper();
     [[nodiscard]] std::string title(const TableContext& context) const;
     [[nodiscard]] std::vector<Line> lines(const TableContext& context, Charset charset);
     void append_tasks(std::vector<Line>& lines) const;
@@ -75,6 +76,13 @@ private:
     const Task* task_ = nullptr;          // of one task
     std::optional<Row> row_;              // of several
     std::vector<StackSum> stacks_;
+    BlockedNow sleeper_;  // in the open one
+    struct Sleep {
+        TaskId task;
+        std::uint64_t sleeps = 0;  // of the task: which of its sleeps
+        bool operator==(const Sleep&) const = default;
+    };
+    std::optional<Sleep> held_;  // sleeper_'s, also while a snapshot does not have it
     std::vector<TaskShare> tasks_;
     std::uint64_t blocked_ns_ = 0;  // what shares are of
     std::optional<EntryId> open_;   // nothing: the first one, whichever it is

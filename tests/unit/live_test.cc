@@ -123,6 +123,15 @@ TEST_CASE("what a task waits for is shown for the sleep that was looked at") {
     CHECK_THAT(screens.back(), !has_text("/var/lib/db"));
 }
 
+TEST_CASE("of a process the thread blocked longest in the open stack is looked at, at once") {
+    LiveRun run({press(U'2'), press(KeyCode::Enter), press(KeyCode::Enter), press(KeyCode::Down),
+                 press(KeyCode::Up), kTimeout});
+    run.go();
+    CHECK_THAT(run.terminal.screens.back(), has_text("longest now 1202 db-worker/2 (process"));
+    // When the pane is opened, when its stack is again, and when there are new figures
+    CHECK(run.stacks.live_wanted == std::vector<std::uint32_t>{1202, 1202, 1202});
+}
+
 TEST_CASE("a task that is awake, or whose stacks are whole, is not looked at") {
     // The record of exited threads; 12 and 45 sleep in the kernel; 877 is awake.
     LiveRun run({press(U'N'), press(KeyCode::Home), press(KeyCode::Enter), press(U'j'), press(U'j'),

@@ -222,6 +222,97 @@ TEST_CASE("figures of an interval whose beginning is not known are not shown, an
     CHECK_THAT(driver.text(), has_text("     -             -      -      -  9.00ms  disk read"));
 }
 
+TEST_CASE("the pane of several tasks looks at the one blocked longest, and stays with its sleep") {
+    SampleStacks stacks;
+    SampleUsers users;
+    SystemCgroups cgroups;
+    Reasons reasons;
+    Screen screen({}, stacks, users, cgroups, reasons);
+    struct Thread {
+        std::uint32_t pid;
+        std::uint64_t ongoing_ms, sleeps;
+    };
+    const auto look = [&](const std::vector<Thread>& threads) {
+        SnapshotBuilder builder;
+        const auto lock = builder.add_trace(
+            {.id = 1, .kernel = {"schedule", "futex_wait"}, .user = {0x77}, .flags = LT_TR_MISS});
+        const auto nap = builder.add_trace({.id = 2, .kernel = {"schedule", "do_nanosleep"}});
+        for (const auto& [pid, ongoing_ms, sleeps] : threads)
+            builder.add_task(
+                {.pid = pid,
+                 .tgid = 11,
+                 .comm = "worker",
+                 .blocked_ns = 9 * kSecond,
+                 .sleeps = sleeps,
+                 .ongoing_ns = ongoing_ms * kMs,
+                 .entries = {{.trace = lock,
+                              .blocked_ns = 8 * kSecond,
+                              .sleeps = sleeps,
+                              .ongoing_ns = ongoing_ms * kMs,
+                              .flags = ongoing_ms == 0 ? 0U : std::uint32_t{LT_E_ONGOING}}}});
+        builder.add_task({.pid = 14,
+                          .tgid = 11,
+                          .comm = "napper",
+                          .blocked_ns = kSecond,
+                          .sleeps = 1,
+                          .ongoing_ns = kSecond,
+                          .entries = {{.trace = nap,
+                                       .blocked_ns = kSecond,
+                                       .ongoing_ns = kSecond,
+                                       .flags = LT_E_ONGOING}}});
+        screen.update(builder.snapshot(), screen.query());
+    };
+    const auto wanted = [&] {
+        const Task* task = screen.live_wanted();
+        return task == nullptr ? 0 : task->pid;
+    };
+    const auto text = [&] {
+        Canvas canvas({120, 40}, Charset::Utf8);
+        screen.draw(canvas, "12:34:56");
+        return canvas.text();
+    };
+    look({{11, 200, 5}, {12, 3000, 5}, {13, 0, 5}});
+    screen.handle(key(U'2'));
+    screen.handle(key(KeyCode::Enter));
+    CHECK(wanted() == 12);
+    CHECK_THAT(text(), has_text("longest now 12 worker (process 11) for 3.00s"));
+
+    stacks.live_pid = 12;
+    LiveNames live;
+    live.addresses = {0x77, 0x88};
+    live.stack.frames = {std::make_shared<UserFrame>(), std::make_shared<UserFrame>()};
+    live.object = "mutex pool_lock, held by 13 worker (R)";
+    live.sleeps = 5;
+    stacks.live = live;
+    CHECK_THAT(text(), has_text("for 3.00s, waits for mutex pool_lock, held by 13 worker (R)"));
+    CHECK_THAT(text(), has_text("    now ") && has_text("shown as it is now, whole"));
+
+    // One that is said to be blocked longer comes: the same is looked at while it sleeps
+    look({{11, 6000, 6}, {12, 5000, 5}, {13, 10, 6}});
+    CHECK(wanted() == 12);
+    CHECK_THAT(text(), has_text("longest now 12 worker (process 11) for 5.00s, waits for mutex"));
+    look({{11, 8000, 6}, {12, 1, 6}, {13, 2010, 6}});
+    CHECK(wanted() == 11);
+    CHECK_THAT(text(), has_text("longest now 11 worker for 8.00s") && !has_text("pool_lock"));
+
+    // Another stack of it is opened: who is blocked there
+    screen.handle(key(KeyCode::Enter));
+    screen.handle(key(KeyCode::Down));
+    CHECK(wanted() == 14);
+    CHECK_THAT(text(), has_text("longest now 14 napper (process 11) for 1.00s"));
+    screen.handle(key(KeyCode::Up));
+    look({{11, 0, 6}, {12, 0, 6}, {13, 0, 6}});
+    CHECK(wanted() == 0);
+    CHECK_THAT(text(), !has_text("longest now"));
+    for (const char32_t view : {U'3', U'4', U'5'}) {
+        look({{11, 200, 7}, {12, 3000, 7}, {13, 0, 7}});
+        screen.handle(key(view));
+        screen.handle(key(KeyCode::Enter));
+        CHECK(wanted() == 12);
+        CHECK_THAT(text(), has_text("longest now 12 worker (process 11) for 3.00s"));
+    }
+}
+
 TEST_CASE("a pane whose lines do not fit scrolls, also sideways") {
     Driver driver({60, 22});
     driver.press(key(U'/'));
