@@ -129,6 +129,8 @@ void run_batch(const Options& options, World world, Charset charset, const Outpu
     for (std::uint64_t n = 1;; ++n) {
         model.update(take_patiently(query, world, pace), query);
         world.stacks.want(model.snapshot());
+        if (options.command_lines || command_lines_needed(row_options(options)))
+            want_command_lines(model.snapshot(), world.stacks);
         world.stacks.collect();
         std::string text = refresh(options, context, world, charset,
                                    meter.measure(model.snapshot().header), n == 1);

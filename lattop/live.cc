@@ -278,6 +278,7 @@ private:
         const auto recorded = world_.source.realtime_ns();
         screen_.draw(canvas, recorded ? local_time_at(*recorded) : world_.clock.local_time());
         terminal_.show(canvas);
+        world_.stacks.want_command_lines(screen_.command_lines_wanted());
     }
 
     std::string columns_file_;

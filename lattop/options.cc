@@ -20,6 +20,7 @@ struct Raw {
     bool batch = false;
     bool json = false;
     bool objects = false;
+    bool command_lines = false;
     bool no_learn = false;
     bool no_mouse = false;
     std::string refreshes;
@@ -33,6 +34,8 @@ struct Raw {
 void declare(Arguments& arguments, Raw& raw) {
     arguments.flag("-b,--batch", raw.batch, "print text instead of the live table");
     arguments.flag("--json", raw.json, "print JSON, one document a line for each refresh");
+    arguments.flag("--cmdline", raw.command_lines,
+                   "with --json: the command lines of tasks' processes");
     arguments.flag("--objects", raw.objects,
                    "with --json: say what exactly each sleeping task waits for");
     arguments.text("-n,--iterations", "N", raw.refreshes,
@@ -55,6 +58,7 @@ Options check(const Raw& raw) {
     options.json = raw.json;
     options.batch = raw.batch || raw.json;
     options.objects = raw.objects;
+    options.command_lines = raw.command_lines;
     options.learn = !raw.no_learn;
     options.mouse = !raw.no_mouse;
     options.input = raw.input;
@@ -69,6 +73,10 @@ Options check(const Raw& raw) {
     if (options.refreshes && !options.batch)
         throw UsageError("-n goes with -b or --json: the live table runs until you quit it",
                          "add -b");
+    if (options.command_lines && !options.json)
+        throw UsageError("--cmdline goes with --json", "add --json; in the live table F2 shows it");
+    if (options.command_lines && !options.input.empty())
+        throw UsageError("no recording has command lines", "leave --cmdline or -i out");
     if (options.objects && !options.json)
         throw UsageError("--objects goes with --json", "add --json");
     if (options.objects && !options.input.empty())

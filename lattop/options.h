@@ -17,7 +17,8 @@ namespace lattop {
 struct Options {
     bool batch = false;
     bool json = false;
-    bool objects = false;  ///< JSON says what exactly tasks wait for
+    bool objects = false;        ///< JSON says what exactly tasks wait for
+    bool command_lines = false;  ///< and which command lines they have
     std::chrono::milliseconds delay{2000};
     std::optional<std::uint64_t> refreshes;  ///< nothing: until interrupted
     Selection selection;

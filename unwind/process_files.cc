@@ -118,6 +118,14 @@ std::string ProcessFiles::program() const {
     return n <= 0 ? std::string() : std::string(path.data(), static_cast<std::size_t>(n));
 }
 
+std::string ProcessFiles::command_line() const {
+    const UniqueFd fd(::openat(folder_.get(), "cmdline", O_RDONLY | O_CLOEXEC));
+    if (!fd) return "";
+    std::array<char, 4096> bytes;
+    const ssize_t n = ::read(fd.get(), bytes.data(), bytes.size());
+    return n <= 0 ? std::string() : std::string(bytes.data(), static_cast<std::size_t>(n));
+}
+
 UniqueFd ProcessFiles::in_root(const std::string& path, int flags) const {
     const UniqueFd root(::openat(folder_.get(), "root", O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (!root) return {};

@@ -45,6 +45,10 @@ public:
     /// Path of the program as the process sees it; "" where it may not be read.
     [[nodiscard]] std::string program() const;
 
+    /// Its command line as it stands in its memory, arguments ended by NULs; 4 KiB at most.
+    /// "" where it has none or may not be read. Waits for that memory.
+    [[nodiscard]] std::string command_line() const;
+
     /// The file behind a mapping, whatever its path names by now: by the
     /// mapping itself, by the path in the process's own root, or as its
     /// program. open_to_read() opens it. None where none of them is the same file.

@@ -244,6 +244,7 @@ Json task_object(const TableContext& context, const Row& row, const WantedWaits&
         {"cgroup_name", task.cgroup().empty() ? "" : context.cgroups.name(task.cgroup())},
         {"delta", task_delta(row, context.model)},
         {"traces", std::move(traces)}};
+    if (const std::string* line = context.stacks.command_line(task)) result["cmdline"] = *line;
     if (objects) {
         const auto found = objects->find(id_of(task));
         result["waits_for"] = found == objects->end() ? "" : found->second;

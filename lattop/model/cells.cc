@@ -87,6 +87,10 @@ std::string cell_text(const TableContext& context, const Row& row, Column column
         case Column::Reason: return row.reason->name;
         case Column::TopFrame: return top_frame(context, row).text;
         case Column::Command: return command_text(row, SIZE_MAX);
+        case Column::CommandLine: {
+            const std::string* line = context.stacks.command_line(task);
+            return line == nullptr ? "" : *line;
+        }
     }
     return {};
 }

@@ -30,12 +30,12 @@ const ViewInfo* view_with_key(std::string_view key) {
 /// view's, or stands there twice.
 std::optional<std::vector<Column>> parse_columns(View view, const std::string& text) {
     std::vector<Column> chosen;
+    const std::vector<Column> all = all_columns(view);
     std::istringstream words(text);
     for (std::string word; words >> word;) {
-        const auto found = std::ranges::find(
-            columns(view), word, [](Column column) { return column_info(column).name; });
-        if (found == columns(view).end() || std::ranges::count(chosen, *found) != 0)
-            return std::nullopt;
+        const auto found =
+            std::ranges::find(all, word, [](Column column) { return column_info(column).name; });
+        if (found == all.end() || std::ranges::count(chosen, *found) != 0) return std::nullopt;
         chosen.push_back(*found);
     }
     if (chosen.empty()) return std::nullopt;
@@ -84,7 +84,7 @@ std::vector<Column> ColumnChoice::shown(View view) const {
 
 std::vector<Column> ColumnChoice::all(View view) const {
     std::vector<Column> all = shown(view);
-    for (const Column column : columns(view))
+    for (const Column column : all_columns(view))
         if (std::ranges::count(all, column) == 0) all.push_back(column);
     return all;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Which columns each view shows, and in which order: chosen with F2, kept in a
-// file of the user's. A view that was never changed has all of its columns, and
-// so has what a newer lattop adds to it.
+// file of the user's. A view that was never changed has all of its columns but those
+// that are to be chosen, and so has what a newer lattop adds to it.
 #pragma once
 
 #include <array>

@@ -39,6 +39,8 @@ constexpr auto kColumns = std::to_array<ColumnInfo>({
     {Column::TopFrame, "frame", "TOP FRAME", 9, true, true,
      "where it blocks most: the program's own function, else the kernel's"},
     {Column::Command, "command", "COMMAND", 15, true, true, "name of the thread"},
+    {Column::CommandLine, "cmdline", "CMDLINE", 24, true, true,
+     "command line of its process (chosen with F2)"},
 });
 
 constexpr auto kTaskColumns = std::to_array<Column>(
@@ -63,6 +65,10 @@ constexpr auto kCgroupColumns = std::to_array<Column>(
      Column::Max, Column::P50, Column::P99, Column::Sleeps, Column::SleepRate, Column::Runq,
      Column::Reason, Column::TopFrame, Column::Command});
 
+/// Of tasks and processes; other rows are of many programs.
+constexpr auto kMoreColumns = std::to_array<Column>({Column::CommandLine});
+constexpr std::span<const Column> kNoMore;
+
 constexpr auto kGoesFirst =
     std::to_array<Column>({Column::Cgroup, Column::P50, Column::Sleeps, Column::User, Column::P99,
                            Column::Runq, Column::SleepRate});
@@ -72,21 +78,21 @@ constexpr auto kGoesFirstButCgroup = std::to_array<Column>(
 /// A row of reasons has no other name.
 constexpr auto kGoesLast = std::to_array<Column>(
     {Column::Now, Column::Max, Column::Ongoing, Column::Waiting, Column::Tasks});
-constexpr auto kGoesLastWithReason =
-    std::to_array<Column>({Column::Now, Column::Max, Column::Reason, Column::Ongoing, Column::Share,
-                           Column::Waiting, Column::State, Column::Tasks});
+constexpr auto kGoesLastWithReason = std::to_array<Column>(
+    {Column::CommandLine, Column::Now, Column::Max, Column::Reason, Column::Ongoing, Column::Share,
+     Column::Waiting, Column::State, Column::Tasks});
 
 constexpr std::array<ViewInfo, kViews> kViewInfos{{
-    {View::Tasks, "Tasks", "a row is a task (thread)", kTaskColumns, kGoesFirst,
+    {View::Tasks, "Tasks", "a row is a task (thread)", kTaskColumns, kMoreColumns, kGoesFirst,
      kGoesLastWithReason, LT_TRACES_WORST_AND_ONGOING},
     {View::Processes, "Processes", "a row is a process: its tasks, added up", kProcessColumns,
-     kGoesFirst, kGoesLastWithReason, LT_TRACES_ALL},
+     kMoreColumns, kGoesFirst, kGoesLastWithReason, LT_TRACES_ALL},
     {View::Stacks, "Stacks", "a row is a call stack: the sleeps there, of all tasks", kStackColumns,
-     kGoesFirst, kGoesLastWithReason, LT_TRACES_ALL},
+     kNoMore, kGoesFirst, kGoesLastWithReason, LT_TRACES_ALL},
     {View::Reasons, "Reasons", "a row is a reason: the sleeps with it, of all tasks",
-     kReasonColumns, kGoesFirst, kGoesLast, LT_TRACES_ALL},
+     kReasonColumns, kNoMore, kGoesFirst, kGoesLast, LT_TRACES_ALL},
     {View::Cgroups, "Cgroups", "a row is a cgroup: its tasks, without those of cgroups below it",
-     kCgroupColumns, kGoesFirstButCgroup, kGoesLastWithReason, LT_TRACES_ALL},
+     kCgroupColumns, kNoMore, kGoesFirstButCgroup, kGoesLastWithReason, LT_TRACES_ALL},
 }};
 
 }  // namespace
@@ -107,6 +113,13 @@ std::span<const Column> columns(View view) {
     return view_info(view).shown;
 }
 
+std::vector<Column> all_columns(View view) {
+    const ViewInfo& info = view_info(view);
+    std::vector<Column> all(info.shown.begin(), info.shown.end());
+    all.insert(all.end(), info.more.begin(), info.more.end());
+    return all;
+}
+
 std::optional<Column> column_named(std::string_view name) {
     const auto* found = std::ranges::find_if(
         kTaskColumns, [&](Column column) { return column_info(column).name == name; });
@@ -115,9 +128,8 @@ std::optional<Column> column_named(std::string_view name) {
 }
 
 Column column_in(View view, Column column) {
-    const auto has = [&](Column one) {
-        return std::ranges::find(columns(view), one) != columns(view).end();
-    };
+    const std::vector<Column> all = all_columns(view);
+    const auto has = [&](Column one) { return std::ranges::find(all, one) != all.end(); };
     if (has(column)) return column;
     if (column == Column::Share && has(Column::Waiting)) return Column::Waiting;
     if (column == Column::Waiting && has(Column::Share)) return Column::Share;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "module/uapi/lattop.h"
 
@@ -34,6 +35,7 @@ enum class Column {
     Reason,
     TopFrame,
     Command,
+    CommandLine,
 };
 
 struct ColumnInfo {
@@ -64,6 +66,7 @@ struct ViewInfo {
     std::string_view name;          ///< "Stacks"
     std::string_view help;          ///< what a row is
     std::span<const Column> shown;  ///< in their order
+    std::span<const Column> more;   ///< shown where they are chosen
     /// What goes first where the terminal is narrow: these while names keep
     /// their good widths, then the others.
     std::span<const Column> goes_first;
@@ -75,8 +78,11 @@ struct ViewInfo {
 std::span<const ViewInfo> views();
 const ViewInfo& view_info(View view);
 
-/// The columns of a view, in the order shown.
+/// The columns of a view, in the order shown, but those that are to be chosen.
 std::span<const Column> columns(View view);
+
+/// With those behind them.
+std::vector<Column> all_columns(View view);
 
 /// The column of tasks that -s calls `name`; nothing where there is none.
 std::optional<Column> column_named(std::string_view name);

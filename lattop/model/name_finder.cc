@@ -3,10 +3,12 @@
 // See name_finder.h.
 #include "lattop/model/name_finder.h"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
 #include "lattop/model/live_stack.h"
+#include "unwind/process_files.h"
 
 namespace lattop {
 namespace {
@@ -23,6 +25,12 @@ std::string why_none(LiveStack::State state) {
 }
 
 }  // namespace
+
+std::string command_line_text(std::string bytes) {
+    bytes.erase(bytes.find_last_not_of('\0') + 1);
+    std::ranges::replace(bytes, '\0', ' ');
+    return bytes;
+}
 
 /// Held from one request to the next while the task runs the same program.
 ProcessCode* NameFinder::open_code(const TaskRef& task) {
@@ -58,16 +66,24 @@ LiveNames NameFinder::walk(const NameRequest& request) {
     return live;
 }
 
+std::string NameFinder::command_line(const TaskRef& task) {
+    const auto files = ProcessFiles::open("/proc", task.pid, task.start_ns);
+    return files ? command_line_text(files->command_line()) : "";
+}
+
 NameAnswer NameFinder::answer(const NameRequest& request) {
     NameAnswer answer;
     answer.id = request.id;
     try {
         if (request.live)
             answer.live = walk(request);
+        else if (request.command_line)
+            answer.command_line = command_line(request.task);
         else
             answer.naming = symbolizer_.name(request.task, request.addresses, request.round);
     } catch (const std::exception& error) {
         if (request.live) answer.live = LiveNames{.end = error.what()};
+        if (request.command_line) answer.command_line = "";
     }
     if (answer.live) answer.live->sleeps = request.sleeps;
     return answer;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Finds what a NameRequest asks for: the names of a recorded stack, or the
-// stack of a thread as it is now and its names. Called by both namers; not for
-// two threads at once.
+// stack of a thread as it is now and its names, or the command line of a task. Called by both
+// namers; not for two threads at once.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "lattop/model/namer.h"
@@ -17,6 +18,9 @@
 #include "unwind/symbolizer.h"
 
 namespace lattop {
+
+/// A command line as people write it, of arguments that end in NULs.
+std::string command_line_text(std::string bytes);
 
 class NameFinder {
 public:
@@ -33,6 +37,7 @@ private:
     static constexpr std::size_t kCodeBytes = std::size_t{64} << 20;
 
     LiveNames walk(const NameRequest& request);
+    static std::string command_line(const TaskRef& task);
     ProcessCode* open_code(const TaskRef& task);
 
     Symbolizer symbolizer_;

@@ -65,7 +65,7 @@ void WorkerNamer::submit(std::vector<NameRequest> requests) {
     if (requests.empty()) return;
     const std::lock_guard lock(shared_->lock);
     for (NameRequest& request : requests)
-        if (request.live)
+        if (request.live || request.command_line)
             shared_->requests.push_front(std::move(request));
         else
             shared_->requests.push_back(std::move(request));

@@ -26,14 +26,16 @@ struct NameRequest {
     TaskRef task;  ///< a live task in the address space of the stack
     std::vector<std::uint64_t> addresses;
     std::uint64_t round = 0;
-    bool live = false;         ///< where `task` stands now, instead of `addresses`
-    std::uint64_t sleeps = 0;  ///< with `live`: those of the task, which tell which it is in
+    bool live = false;          ///< where `task` stands now, instead of `addresses`
+    std::uint64_t sleeps = 0;   ///< with `live`: those of the task, which tell which it is in
+    bool command_line = false;  ///< the one of `task` instead of names
 };
 
 struct NameAnswer {
     StackId id{};
     Naming naming{};
-    std::optional<LiveNames> live{};  ///< to a request for that
+    std::optional<LiveNames> live{};            ///< to a request for that
+    std::optional<std::string> command_line{};  ///< the same
 };
 
 class Namer {
@@ -43,8 +45,8 @@ public:
     Namer& operator=(const Namer&) = delete;
     virtual ~Namer() = default;
 
-    /// A request for a live stack is answered before all others that wait:
-    /// somebody looks at it.
+    /// A request for a live stack or a command line is answered before all others that
+    /// wait: somebody looks at it, and it takes no symbols.
     virtual void submit(std::vector<NameRequest> requests) = 0;
 
     /// The answers since the last call.

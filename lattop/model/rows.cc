@@ -41,7 +41,7 @@ bool is_number(std::string_view word) {
 
 bool sorts_by_text(Column column) {
     return column == Column::User || column == Column::Cgroup || column == Column::Reason ||
-           column == Column::TopFrame || column == Column::Command;
+           column == Column::TopFrame || column == Column::Command || column == Column::CommandLine;
 }
 
 bool stands_for_process(const Row& row) {
@@ -240,10 +240,16 @@ bool in_stack(const KnownBy& known, const Task& task, const Entry& entry, std::s
     });
 }
 
+/// Where it is known. The digits of a pid are in many a port and address.
+bool in_command_line(const KnownBy& known, const Task& task, std::string_view word) {
+    const std::string* line = is_number(word) ? nullptr : known.stacks.command_line(task);
+    return line != nullptr && contains(*line, word);
+}
+
 /// Whether a task, or its sleeps with that reason, is known by a word.
 bool known_as(const KnownBy& known, const Task& task, const Reason& reason, std::string_view word) {
-    return contains(command_text(task), word) || contains(std::to_string(task.pid), word) ||
-           contains(std::to_string(task.tgid), word) ||
+    return contains(command_text(task), word) || in_command_line(known, task, word) ||
+           contains(std::to_string(task.pid), word) || contains(std::to_string(task.tgid), word) ||
            contains(known.users.name(task.uid), word) || contains(reason.name, word) ||
            in_cgroup(known, task, word);
 }
@@ -289,6 +295,17 @@ std::vector<Row> with_tasks(const TableContext& context, std::vector<Row> proces
 void set_percentiles(Sums& sums, const Histogram& hist, std::uint64_t max_ns) {
     sums.p50_ns = percentile_bound(hist, 0.50, max_ns);
     sums.p99_ns = percentile_bound(hist, 0.99, max_ns);
+}
+
+bool command_lines_needed(const RowOptions& options) {
+    return !options.waits.filter.empty() || options.sort == Column::CommandLine;
+}
+
+void want_command_lines(const Snapshot& snapshot, UserStacks& stacks) {
+    std::vector<const Task*> tasks;
+    for (const Task& task : snapshot.tasks)
+        tasks.push_back(&task);
+    stacks.want_command_lines(tasks);
 }
 
 bool row_tagged(const Row& row, const RowOptions& options) {

@@ -98,6 +98,12 @@ struct RowOptions {
 /// The traces that the rows need of each task: of an interval all, for any may have been its worst.
 lt_traces traces_needed(const RowOptions& options);
 
+/// Whether rows are chosen or ordered by the command lines of their tasks.
+bool command_lines_needed(const RowOptions& options);
+
+/// Asks for those of all tasks of a snapshot.
+void want_command_lines(const Snapshot& snapshot, UserStacks& stacks);
+
 /// The rows to show, in order. They point into the model's snapshot.
 std::vector<Row> make_rows(const TableContext& context, const RowOptions& options);
 
@@ -132,7 +138,7 @@ std::string cell_text(const TableContext& context, const Row& row, Column column
 /// "worker +11"; where that does not fit, the name is cut, not the count.
 std::string command_text(const Row& row, std::size_t columns);
 
-/// Whether pid, user, cgroup, command, top frame or reason of the row hold `word`;
+/// Whether pid, user, cgroup, command, command line, top frame or reason of the row hold `word`;
 /// letters of ASCII match whatever their case.
 bool row_contains(const TableContext& context, const Row& row, std::string_view word);
 

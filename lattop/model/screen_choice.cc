@@ -43,7 +43,7 @@ std::optional<View> view_called(std::string_view name) {
 /// A column of any view.
 std::optional<Column> column_called(std::string_view name) {
     for (const ViewInfo& info : views())
-        for (const Column column : columns(info.id))
+        for (const Column column : all_columns(info.id))
             if (column_info(column).name == name) return column;
     return std::nullopt;
 }
@@ -67,7 +67,7 @@ bool take_line(ScreenChoice& choice, std::string_view key, std::string_view valu
 }
 
 bool has_column(View view, Column column) {
-    return std::ranges::count(columns(view), column) != 0;
+    return std::ranges::count(all_columns(view), column) != 0;
 }
 
 }  // namespace

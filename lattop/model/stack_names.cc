@@ -13,6 +13,9 @@ namespace {
 constexpr std::size_t kMaxStacks = std::size_t{1} << 17;
 constexpr std::size_t kMaxTasks = std::size_t{1} << 17;
 
+/// Command lines remembered: a few hundred bytes for each process, 4 KiB at most.
+constexpr std::size_t kMaxCommandLines = std::size_t{1} << 16;
+
 /// Requests with the namer at a time; the rest come with the next snapshot.
 constexpr std::size_t kMaxPending = 8192;
 
@@ -53,7 +56,10 @@ const Task* live_task(const Task& task,
 }  // namespace
 
 StackNames::StackNames(std::unique_ptr<Namer> namer)
-    : namer_(std::move(namer)), known_(kMaxStacks), programs_(kMaxTasks) {}
+    : namer_(std::move(namer)),
+      known_(kMaxStacks),
+      programs_(kMaxTasks),
+      command_lines_(kMaxCommandLines) {}
 
 void StackNames::note_programs(const Snapshot& snapshot) {
     for (const Task& task : snapshot.tasks)
@@ -157,6 +163,8 @@ bool StackNames::collect() {
     for (NameAnswer& answer : answers)
         if (answer.live)
             keep_live(answer);
+        else if (answer.command_line)
+            keep_command_line(answer);
         else
             keep(answer);
     return !answers.empty();
@@ -180,6 +188,35 @@ void StackNames::keep_live(NameAnswer& answer) {
     --live_pending_;
     live_of_ = answer.id;
     live_ = std::move(answer.live);
+}
+
+void StackNames::want_command_lines(std::span<const Task* const> tasks) {
+    std::vector<NameRequest> requests;
+    for (const Task* task : tasks) {
+        if (task->kind != LT_KIND_TASK || task->kernel_thread() || task->exited()) continue;
+        const StackId id{id_of(*task), task->exec_id, 0};
+        if (command_lines_.find(id) != nullptr) continue;
+        command_lines_.put(id, nullptr);
+        NameRequest request;
+        request.id = id;
+        request.task = {task->pid, task->tgid, task->start_ns, task->exec_id};
+        request.command_line = true;
+        requests.push_back(std::move(request));
+    }
+    if (!requests.empty()) namer_->submit(std::move(requests));
+}
+
+void StackNames::keep_command_line(NameAnswer& answer) {
+    CommandLine* known = command_lines_.find(answer.id);
+    if (known == nullptr) return;  // dropped meanwhile: there are too many
+    if (last_line_ == nullptr || *last_line_ != *answer.command_line)
+        last_line_ = std::make_shared<const std::string>(std::move(*answer.command_line));
+    *known = last_line_;
+}
+
+const std::string* StackNames::command_line(const Task& task) const {
+    const CommandLine* known = command_lines_.peek({id_of(task), task.exec_id, 0});
+    return known == nullptr ? nullptr : known->get();
 }
 
 const LiveNames* StackNames::find_live(const Task& task) const {

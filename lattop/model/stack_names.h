@@ -31,6 +31,8 @@ public:
     void want(const Snapshot& snapshot) override;
     bool collect() override;
     void want_live(const Task& task) override;
+    void want_command_lines(std::span<const Task* const> tasks) override;
+    [[nodiscard]] const std::string* command_line(const Task& task) const override;
     [[nodiscard]] std::string progress() const override { return namer_->progress(); }
     [[nodiscard]] int ready_fd() const override { return namer_->ready_fd(); }
     [[nodiscard]] const UserStack* find(const StackId& id) const override;
@@ -60,6 +62,7 @@ private:
                      std::vector<NameRequest>& requests);
     void keep(NameAnswer& answer);
     void keep_live(NameAnswer& answer);
+    void keep_command_line(NameAnswer& answer);
 
     std::unique_ptr<Namer> namer_;
     std::uint64_t round_ = 0;
@@ -69,6 +72,10 @@ private:
     std::optional<LiveNames> live_;
     std::size_t live_pending_ = 0;
     BoundedCache<TaskId, std::uint32_t, HashTaskId> programs_;  // exec_id as last seen
+    // By task and program, trace 0; nullptr while the namer has it. Threads of a process share one.
+    using CommandLine = std::shared_ptr<const std::string>;
+    BoundedCache<StackId, CommandLine, HashStackId> command_lines_;
+    CommandLine last_line_;
 };
 
 }  // namespace lattop

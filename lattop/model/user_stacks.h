@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,15 @@ public:
 
     /// Asks where a task that sleeps stands now.
     virtual void want_live(const Task& task) = 0;
+
+    /// Asks for the command lines of tasks: once of each program that one of them runs.
+    virtual void want_command_lines(std::span<const Task* const> /*tasks*/) {}
+
+    /// That of the task's process; nullptr while (or because) it is not known, "" where it has
+    /// none. Not safe to print yet. Valid until the next call that is not const.
+    [[nodiscard]] virtual const std::string* command_line(const Task& /*task*/) const {
+        return nullptr;
+    }
 
     /// What is being fetched to name them, or could not be, for people; "" for nothing.
     [[nodiscard]] virtual std::string progress() const { return ""; }

@@ -42,7 +42,7 @@ int chain_command(Arguments& arguments) {
     input.check("chain");
     if (!pid.empty()) start.pid = parse_pid(pid, "--pid");
 
-    const Profile profile = input.open({});
+    const Profile profile = input.open({}, start.waits);
     if (!accounts_wakers(profile.snapshot.header))
         throw Error("who woke whom was not accounted",
                     "load the module with wakers=1: rmmod lattop; modprobe lattop wakers=1");

@@ -31,7 +31,8 @@ void say_how_long(std::chrono::milliseconds duration) {
                          format_duration(static_cast<std::uint64_t>(ns))));
 }
 
-void find_names(const Snapshot& snapshot, const World& world) {
+void find_names(const Snapshot& snapshot, const World& world, bool command_lines) {
+    if (command_lines) want_command_lines(snapshot, world.stacks);
     for (int round = 0; round < kNameRounds; ++round) {
         world.stacks.want(snapshot);
         if (!world.stacks.collect()) break;
@@ -63,9 +64,10 @@ Profile Profile::recorded(const std::string& input, const Selection& selection) 
     return profile;
 }
 
-Profile Profile::live(const Selection& selection,
+Profile Profile::live(const Selection& selection, const WantedWaits& wanted,
                       std::optional<std::chrono::milliseconds> duration) {
     Profile profile;
+    const bool command_lines = !wanted.filter.empty();
     profile.gathering_ = std::make_unique<Gathering>();  // before the world's threads
     Gathering& gathering = *profile.gathering_;
     profile.live_ = std::make_unique<LiveWorld>(duration.has_value(), gathering.stop_naming());
@@ -79,13 +81,13 @@ Profile Profile::live(const Selection& selection,
         const Clock::Time until = world.clock.now() + *duration;
         gathering.begin();
         say_how_long(*duration);
-        find_names(first, world);  // of what ends meanwhile
+        find_names(first, world, command_lines);  // of what ends meanwhile
         gathering.wait_until(until);
         period.add(taker.take_surely());
     }
     profile.snapshot = period.snapshot();
     gathering.finish();
-    find_names(profile.snapshot, world);
+    find_names(profile.snapshot, world, command_lines);
     gathering.let_signals_end();
     profile.realtime_ns = world.clock.realtime_ns();
     profile.title =
@@ -117,7 +119,12 @@ void ProfileInput::check(std::string_view verb) {
 }
 
 Profile ProfileInput::open(const Selection& selection) const {
-    return live() ? Profile::live(selection, duration_) : Profile::recorded(file_, selection);
+    return open(selection, selection.waits);
+}
+
+Profile ProfileInput::open(const Selection& selection, const WantedWaits& wanted) const {
+    return live() ? Profile::live(selection, wanted, duration_)
+                  : Profile::recorded(file_, selection);
 }
 
 }  // namespace lattop

@@ -28,7 +28,8 @@ public:
 
     /// This machine: the next `duration`, or, without one, since load or reset.
     /// ^C ends the one, or the search for names behind it: see gathering.h.
-    static Profile live(const Selection& selection,
+    /// `wanted`: what will be looked for in it, which may need command lines.
+    static Profile live(const Selection& selection, const WantedWaits& wanted,
                         std::optional<std::chrono::milliseconds> duration);
 
     [[nodiscard]] const UserStacks& names() const { return world().stacks; }
@@ -77,6 +78,9 @@ public:
     [[nodiscard]] bool live() const { return file_ == "live"; }
     [[nodiscard]] const std::string& file() const { return file_; }
     [[nodiscard]] Profile open(const Selection& selection) const;
+
+    /// For who chooses of all waits himself.
+    [[nodiscard]] Profile open(const Selection& selection, const WantedWaits& wanted) const;
 
 private:
     std::string file_, duration_text_;

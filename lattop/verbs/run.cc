@@ -58,7 +58,7 @@ std::optional<RunOptions> parse_run(Arguments& arguments) {
 class Watch {
 public:
     Watch(const RunOptions& options, const ChildCommand& child, World world)
-        : world_(world), tree_(child.pid()) {
+        : world_(world), tree_(child.pid()), command_lines_(!options.waits.filter.empty()) {
         Query query;
         query.pids = {static_cast<std::uint32_t>(child.pid())};
         Snapshot snapshot = Taker(query, world_).take_surely();
@@ -89,6 +89,7 @@ public:
         world_.stacks.want(snapshot);
         world_.stacks.collect();
         keep_tree(snapshot, tree_.members(), before_);
+        if (command_lines_) want_command_lines(snapshot, world_.stacks);
         period_.add(snapshot);
         write([&](recording::Writer& writer) {
             writer.add(so_far(), names(), world_.clock.realtime_ns());
@@ -127,6 +128,7 @@ private:
 
     World world_;
     ProcessTree tree_;
+    bool command_lines_;  // are asked for by a filter
     Period period_{Period::Begin::AtNothing};
     Task before_;
     Header begin_;

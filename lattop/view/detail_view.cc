@@ -540,6 +540,11 @@ std::string DetailView::title(const TableContext& context) const {
     return row_ ? group_summary(view_, *row_, context) : summary(*task_, context);
 }
 
+const Task* DetailView::of_process() const {
+    if (task_ != nullptr) return task_;
+    return row_ && view_ == View::Processes ? row_->task : nullptr;
+}
+
 /// As much of the open stack as fits, its first line in any case.
 void DetailView::scroll_to_open(std::size_t n_lines) {
     if (follow_) {
@@ -555,14 +560,20 @@ void DetailView::draw(Canvas& canvas, Area area, const TableContext& context, bo
     canvas.clear_row(area.y, style);
     canvas.put(0, area.y, title(context), style);
     if (snapshot_ == nullptr) return;
-    canvas.clear_row(area.y + 1, Style::Title);
-    canvas.put(0, area.y + 1, context.interval ? kIntervalTitles : kTitles, Style::Title);
+    int y = area.y + 1;
+    const Task* task = of_process();
+    const std::string* line = task == nullptr ? nullptr : context.stacks.command_line(*task);
+    if (line != nullptr && !line->empty() && area.height > kSummaryLines + 1)
+        canvas.put(0, y++, "  " + *line, Style::Normal);
+    canvas.clear_row(y, Style::Title);
+    canvas.put(0, y, context.interval ? kIntervalTitles : kTitles, Style::Title);
+    ++y;
 
-    page_ = static_cast<std::size_t>(area.height - kSummaryLines);
+    page_ = static_cast<std::size_t>(area.y + area.height - y);
     const std::vector<Line> all = lines(context, canvas.charset());
     scroll_to_open(all.size());
     for (std::size_t i = 0; i < page_ && scroll_ + i < all.size(); ++i)
-        draw_line(canvas, area.y + kSummaryLines + static_cast<int>(i), all[scroll_ + i], shift_);
+        draw_line(canvas, y + static_cast<int>(i), all[scroll_ + i], shift_);
 }
 
 }  // namespace lattop

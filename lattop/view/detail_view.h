@@ -57,6 +57,9 @@ public:
     /// of several, that of the one blocked longest in the open stack; nullptr for nobody's.
     [[nodiscard]] const Task* live_wanted() const;
 
+    /// The task, or one of the process; nullptr where it shows others.
+    [[nodiscard]] const Task* of_process() const;
+
 private:
     void begin_task(const TaskId& task);
     void find_task(const Snapshot& snapshot, const TaskId& task);

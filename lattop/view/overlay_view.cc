@@ -29,7 +29,7 @@ std::vector<TextLine> help_lines(View view) {
     lines.push_back({""});
     const ViewInfo& info = view_info(view);
     lines.push_back({fmt::format("{}: {}", info.name, info.help), Style::Strong});
-    for (const Column column : info.shown)
+    for (const Column column : all_columns(view))
         lines.push_back(
             {fmt::format("  {:<14} {}", column_info(column).title, column_info(column).help)});
     lines.push_back({""});
@@ -82,7 +82,7 @@ void SortMenu::draw(Canvas& canvas, int y) const {
     };
     // On low terminals the menu scrolls with the choice.
     const int room = std::max(canvas.height() - y - 2, 1);
-    const auto shown = columns(view_);
+    const auto shown = all_columns(view_);
     const auto chosen = static_cast<int>(std::ranges::find(shown, chosen_) - shown.begin());
     const int first = std::max(chosen - room + 1, 0);
     put(y, "Sort by", Style::Title);
@@ -95,10 +95,10 @@ void SortMenu::draw(Canvas& canvas, int y) const {
 
 bool SortMenu::move(Command command) {
     switch (command) {
-        case Command::Up: chosen_ = column_beside(columns(view_), chosen_, -1); return true;
-        case Command::Down: chosen_ = column_beside(columns(view_), chosen_, 1); return true;
-        case Command::Home: chosen_ = columns(view_).front(); return true;
-        case Command::End: chosen_ = columns(view_).back(); return true;
+        case Command::Up: chosen_ = column_beside(all_columns(view_), chosen_, -1); return true;
+        case Command::Down: chosen_ = column_beside(all_columns(view_), chosen_, 1); return true;
+        case Command::Home: chosen_ = all_columns(view_).front(); return true;
+        case Command::End: chosen_ = all_columns(view_).back(); return true;
         default: return false;
     }
 }

@@ -97,9 +97,23 @@ void Screen::update_detail(Snapshot snapshot) {
         detail_.show_task(std::move(snapshot), detail_row_->task);
 }
 
+std::vector<const Task*> Screen::command_lines_wanted() {
+    std::vector<const Task*> tasks;
+    if (command_lines_needed(options_)) {
+        for (const Task& task : model_.snapshot().tasks)
+            tasks.push_back(&task);
+    } else if (table().shows(Column::CommandLine)) {
+        for (const Row& row : table().in_sight())
+            tasks.push_back(row.task);
+    }
+    if (const Task* task = detail_row_ ? detail_.of_process() : nullptr) tasks.push_back(task);
+    return tasks;
+}
+
 void Screen::names_changed() {
     // Only what rows are chosen or ordered by may move them.
-    const bool by_name = options_.sort == Column::TopFrame || options_.sort == Column::Reason;
+    const bool by_name = options_.sort == Column::TopFrame || options_.sort == Column::Reason ||
+                         options_.sort == Column::CommandLine;
     if (!options_.waits.all() || by_name || options_.view == View::Reasons) rebuild();
 }
 

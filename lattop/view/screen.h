@@ -8,6 +8,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "lattop/model/column_choice.h"
 #include "lattop/model/model.h"
@@ -70,7 +71,10 @@ public:
         return detail_row_ ? detail_.live_wanted() : nullptr;
     }
 
-    /// Names of stacks have come.
+    /// Whose command lines are to be known, by what was drawn last.
+    [[nodiscard]] std::vector<const Task*> command_lines_wanted();
+
+    /// Names of stacks have come, or command lines.
     void names_changed();
 
     Wish handle(Key key);

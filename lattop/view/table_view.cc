@@ -13,6 +13,7 @@ constexpr int kLeastCommand = 8;
 constexpr int kLeastFrame = 9;
 constexpr int kGoodFrame = 16;
 constexpr int kLeastCgroup = 12;
+constexpr int kLeastCommandLine = 12;
 
 int pid_width(std::span<const Row> rows) {
     std::uint32_t largest = 0;
@@ -56,10 +57,12 @@ PlacedColumn* place_of(std::vector<PlacedColumn>& placed, Column column) {
 }
 
 /// The columns that take what room there is.
-void set_widths(std::vector<PlacedColumn>& placed, int command, int frame, int cgroup) {
+void set_widths(std::vector<PlacedColumn>& placed, int command, int frame, int cgroup,
+                int command_line) {
     if (PlacedColumn* place = place_of(placed, Column::Command)) place->width = command;
     if (PlacedColumn* place = place_of(placed, Column::TopFrame)) place->width = frame;
     if (PlacedColumn* place = place_of(placed, Column::Cgroup)) place->width = cgroup;
+    if (PlacedColumn* place = place_of(placed, Column::CommandLine)) place->width = command_line;
 }
 
 /// Before a command in a tree.
@@ -84,17 +87,18 @@ std::vector<PlacedColumn> place_columns(View view, std::span<const Column> shown
             {column, column == Column::Pid ? pid_width(rows) : column_info(column).width});
     const int command_need = command_width(view, rows);
     const int good_cgroup = column_info(Column::Cgroup).width;
-    set_widths(placed, command_need, kGoodFrame, good_cgroup);
+    set_widths(placed, command_need, kGoodFrame, good_cgroup,
+               column_info(Column::CommandLine).width);
 
     drop_until_it_fits(placed, view_info(view).goes_first, width);
     // The others go only where even short names do not fit.
     if (fixed_width(placed) > width) {
-        set_widths(placed, kLeastCommand, kLeastFrame, kLeastCgroup);
+        set_widths(placed, kLeastCommand, kLeastFrame, kLeastCgroup, kLeastCommandLine);
         drop_until_it_fits(placed, view_info(view).goes_last, width);
     }
 
     // Room that is left: the cgroup's up to its width, the command's up to its
-    // need, the rest the frame's.
+    // need, the rest the frame's or, where there is one, the command line's.
     int left = std::max(width - fixed_width(placed), 0);
     if (PlacedColumn* cgroup = place_of(placed, Column::Cgroup)) {
         const int more = std::min(good_cgroup - cgroup->width, left);
@@ -107,7 +111,14 @@ std::vector<PlacedColumn> place_columns(View view, std::span<const Column> shown
     const int to_command =
         command == nullptr ? 0 : std::clamp(command_need - command->width, 0, left - to_frame);
     if (command != nullptr) command->width += to_command;
-    if (frame != nullptr) frame->width += left - to_command;
+    left -= to_command;
+    if (PlacedColumn* line = place_of(placed, Column::CommandLine)) {
+        const int more = std::min(to_frame, left);
+        if (frame != nullptr) frame->width += more;
+        line->width += left - more;
+    } else if (frame != nullptr) {
+        frame->width += left;
+    }
     return placed;
 }
 
@@ -162,6 +173,15 @@ bool TableView::search(const TableContext& context, std::string_view word, bool 
         return true;
     }
     return false;
+}
+
+std::span<const Row> TableView::in_sight() const {
+    const std::size_t n = first_ < rows_.size() ? std::min(page_, rows_.size() - first_) : 0;
+    return std::span(rows_).subspan(n == 0 ? 0 : first_, n);
+}
+
+bool TableView::shows(Column column) const {
+    return std::ranges::count(placed_, column, &PlacedColumn::column) != 0;
 }
 
 std::optional<Column> TableView::title_at(int x, int y) const {

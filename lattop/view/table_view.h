@@ -65,6 +65,10 @@ public:
 
     [[nodiscard]] std::span<const Row> rows() const { return rows_; }
 
+    /// As drawn last: the rows in sight, and whether a column is.
+    [[nodiscard]] std::span<const Row> in_sight() const;
+    [[nodiscard]] bool shows(Column column) const;
+
 private:
     void select(std::size_t index);
     void draw_row(Canvas& canvas, int y, const TableContext& context, const Row& row, Style style);

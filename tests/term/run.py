@@ -549,6 +549,25 @@ def grown(path, size):
 
 
 @test
+def command_lines_that_cannot_be_read_never_freeze_the_screen(setup):
+    terminal = Terminal(setup.folder, (120, 40))
+    terminal.run(f"clear; {setup.with_module()} LATTOP_TEST_HANG=1 {setup.lattop} --no-learn -d 0.2")
+    terminal.wait("dbserver", "BLOCKED")
+    terminal.keys("F2", "End", "Space", "Enter")
+    terminal.wait("CMDLINE", gone=["Columns of"])
+    terminal.keys("Enter")
+    terminal.wait("SHARE")
+    terminal.keys("j", "j", "j", "j")
+    terminal.wait("1202 db-worker/2 (process 1200)")
+    terminal.keys("Escape", "F4")
+    terminal.type("nginx")
+    terminal.wait("1 of 9 shown")
+    terminal.keys("Enter", "q")
+    terminal.wait(PROMPT, gone=["dbserver"])
+    terminal.close()
+
+
+@test
 def ctrl_c_ends_the_wait_for_names_and_the_recording_is_whole(setup):
     terminal = Terminal(setup.folder, (120, 30))
     record = os.path.join(setup.folder, "by-address")

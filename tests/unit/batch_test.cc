@@ -122,6 +122,31 @@ TEST_CASE("without waits for work the figures are of the other sleeps") {
     CHECK_THAT(text, !has_text("nginx"));
 }
 
+TEST_CASE("JSON has command lines where they are asked for and known, and a filter asks for them") {
+    BatchRun run;
+    Options options = json(1);
+    options.selection.pids = {1200, 877};
+    Json document = Json::parse(run.go(options));
+    CHECK(!document.at("tasks")[0].contains("cmdline"));
+    CHECK(run.stacks.lines_wanted.empty());
+    run.stacks.command_lines = {{1200, "dbserver --workers 16\n\x1b[2J"}};
+    options.command_lines = true;
+    document = Json::parse(run.go(options));
+    CHECK(run.stacks.lines_wanted.size() == 4);
+    REQUIRE(document.at("tasks").size() == 4);
+    for (const Json& task : document.at("tasks"))
+        if (task.at("tgid") == 1200)
+            CHECK(task.at("cmdline") == "dbserver --workers 16\n\x1b[2J");
+        else
+            CHECK(!task.contains("cmdline"));
+    options.command_lines = false;
+    options.selection.waits.filter = "--workers";
+    run.stacks.lines_wanted.clear();
+    document = Json::parse(run.go(options));
+    CHECK(run.stacks.lines_wanted.size() == 4);
+    CHECK(document.at("tasks").size() == 3);
+}
+
 TEST_CASE("the text is of what the filter's words name") {
     BatchRun run;
     Options options = batch(1);

@@ -23,6 +23,7 @@ TEST_CASE("options are taken in every form") {
     CHECK(parse({"--json"}).options.batch);
     CHECK(!parse({"--json"}).options.objects);
     CHECK(parse({"--json", "--objects"}).options.objects);
+    CHECK(parse({"--json", "--cmdline"}).options.command_lines);
     CHECK(parse({"-b", "-n", "3"}).options.refreshes == 3);
     CHECK(parse({"-b", "-n3"}).options.refreshes == 3);
     CHECK(parse({"-d", "0.5"}).options.delay == 500ms);
@@ -50,6 +51,8 @@ TEST_CASE("wrong usage says what would be right") {
         {{"-b", "-n", "99999999999999999999"}, "whole number"},
         {{"-n", "1"}, "-b or --json"},
         {{"-b", "--objects"}, "goes with --json"},
+        {{"-b", "--cmdline"}, "goes with --json"},
+        {{"--json", "--cmdline", "-i", "file"}, "no recording has"},
         {{"--json", "--objects", "-i", "file"}, "no recording has it"},
         {{"-d", "0.05"}, "0.1 to 3600"},
         {{"-d", "nan"}, "0.1 to 3600"},

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "lattop/model/name_finder.h"
 #include "lattop/model/stoppable_namer.h"
 #include "tests/unit/support/catch.h"
 #include "tests/unit/support/child.h"
@@ -13,6 +14,8 @@
 
 namespace lattop::test {
 namespace {
+
+using namespace std::string_literals;
 
 /// Keeps requests until the test answers them.
 class FakeNamer final : public Namer {
@@ -290,6 +293,61 @@ TEST_CASE("the worker walks a thread that sleeps, and names what it finds") {
                               [](const UserFramePtr& frame) { return frame->symbol == "main"; }));
     task.exec_id += 1;
     CHECK(names.find_live(task) == nullptr);
+}
+
+TEST_CASE("a command line is asked for once a task and program, of who has one") {
+    Names test;
+    Task task;
+    task.pid = task.tgid = 7;
+    task.start_ns = 5;
+    task.exec_id = 1;
+    Task kernel = task;
+    kernel.pid = 8;
+    kernel.flags = LT_T_KTHREAD;
+    Task exited = task;
+    exited.pid = 9;
+    exited.flags = LT_T_EXITED;
+    Task record;
+    record.kind = LT_KIND_OTHER;
+    const std::vector<const Task*> tasks = {&task, &kernel, &exited, &record};
+    test.names->want_command_lines(tasks);
+    REQUIRE(test.namer->requests.size() == 1);
+    CHECK(test.namer->requests[0].command_line);
+    CHECK(test.namer->requests[0].task.pid == 7);
+    CHECK(test.names->command_line(task) == nullptr);
+    test.names->want_command_lines(tasks);
+    CHECK(test.namer->requests.size() == 1);
+
+    task.exec_id = 2;  // another program
+    test.names->want_command_lines(tasks);
+    CHECK(test.namer->requests.size() == 2);
+    task.start_ns = 6;  // another task
+    test.names->want_command_lines(tasks);
+    CHECK(test.namer->requests.size() == 3);
+}
+
+TEST_CASE("a command line is read as people write it, of a process that is still the same") {
+    CHECK(command_line_text("a\0b c\0\0\0"s) == "a b c");
+    CHECK(command_line_text(""s).empty());
+    CHECK(command_line_text("\0\0"s).empty());
+    CHECK(command_line_text("nginx: worker process"s) == "nginx: worker process");
+
+    const std::string program = std::string(LATTOP_TEST_PROGRAMS) + "/symbols_pie";
+    const Child child(program, 5);
+    Task task;
+    task.pid = child.task().pid;
+    task.tgid = child.task().tgid;
+    task.start_ns = child.task().start_ns;
+    Task earlier = task;
+    earlier.start_ns += 60'000'000'000;
+    StackNames names(std::make_unique<InlineNamer>());
+    names.want_command_lines(std::vector<const Task*>{&task, &earlier});
+    CHECK(names.collect());
+    REQUIRE(names.command_line(task) != nullptr);
+    CHECK(names.command_line(task)->starts_with(program));
+    REQUIRE(names.command_line(earlier) != nullptr);
+    CHECK(names.command_line(earlier)->empty());
+    CHECK(!names.collect());
 }
 
 TEST_CASE("a worker with work left ends when it is told to") {

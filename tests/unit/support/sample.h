@@ -38,7 +38,19 @@ public:
         return live && task.pid == live_pid ? &*live : nullptr;
     }
 
+    void want_command_lines(std::span<const Task* const> tasks) override {
+        lines_wanted.clear();
+        for (const Task* task : tasks)
+            lines_wanted.push_back(task->pid);
+    }
+    [[nodiscard]] const std::string* command_line(const Task& task) const override {
+        const auto found = command_lines.find(task.tgid);
+        return found == command_lines.end() ? nullptr : &found->second;
+    }
+
     int wanted = 0;
+    std::vector<std::uint32_t> lines_wanted;             // by the last call
+    std::map<std::uint32_t, std::string> command_lines;  // by tgid
     std::vector<std::uint32_t> live_wanted;
     std::uint32_t live_pid = 0;
     std::optional<LiveNames> live;

@@ -73,6 +73,7 @@ public:
     void resize(Size size) { size_ = size; }
 
     Screen& screen() { return screen_; }
+    SampleStacks& stacks() { return stacks_; }
 
 private:
     void refresh_detail() {

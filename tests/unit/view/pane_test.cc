@@ -313,6 +313,32 @@ TEST_CASE("the pane of several tasks looks at the one blocked longest, and stays
     }
 }
 
+TEST_CASE("the command line stands below the heading of a task's and a process's pane") {
+    Driver driver({100, 40});
+    driver.stacks().command_lines = {
+        {1200, "/usr/sbin/dbserver -c\x1b[2J " + std::string(200, 'x')}};
+    driver.press(key(U'/'));
+    driver.type("1201");
+    driver.press(key(KeyCode::Enter));
+    driver.press(key(KeyCode::Enter));
+    const auto wanted = [&] { return driver.screen().command_lines_wanted(); };
+    REQUIRE(wanted().size() == 1);
+    CHECK(wanted()[0]->pid == 1201);
+    check_golden("pane-cmdline-100x40.txt", driver.text());
+    driver.press(key(U'2'));
+    driver.press(key(U'/'));
+    driver.type("1200");
+    driver.press(key(KeyCode::Enter));
+    driver.press(key(KeyCode::Enter));
+    REQUIRE(wanted().size() == 1);
+    CHECK(wanted()[0]->tgid == 1200);
+    CHECK_THAT(driver.text(), has_text("  /usr/sbin/dbserver -c?[2J x"));
+    driver.press(key(U'3'));
+    driver.press(key(KeyCode::Enter));
+    CHECK(wanted().empty());  // a stack may be of many programs
+    CHECK_THAT(driver.text(), !has_text("/usr/sbin/dbserver"));
+}
+
 TEST_CASE("a pane whose lines do not fit scrolls, also sideways") {
     Driver driver({60, 22});
     driver.press(key(U'/'));

@@ -54,7 +54,7 @@ TEST_CASE("overlays look as recorded") {
         driver.resize({40, 8});
         driver.press(key(KeyCode::F6));
         driver.press(key(KeyCode::End));
-        CHECK_THAT(driver.text(), has_text(" COMMAND "));
+        CHECK_THAT(driver.text(), has_text(" CMDLINE "));
     }
     SECTION("menu of columns") {
         driver.press(key(KeyCode::F2));
@@ -174,10 +174,71 @@ TEST_CASE("columns are hidden, moved and kept for each view") {
     CHECK_THAT(again.text(), !has_text("  PID "));
 }
 
+TEST_CASE("command lines are a column where they are chosen, and asked for of what is in sight") {
+    Driver driver({120, 24});
+    driver.stacks().command_lines = {{1200, "dbserver --listen /run/db\x1b[2J --workers 16"},
+                                     {877, "nginx: worker process"}};
+    const auto wanted = [&] {
+        driver.text();
+        std::vector<std::uint32_t> pids;
+        for (const Task* task : driver.screen().command_lines_wanted())
+            pids.push_back(task->pid);
+        return pids;
+    };
+    CHECK(wanted().empty());
+    CHECK_THAT(driver.text(), !has_text("CMDLINE"));
+    driver.press(key(KeyCode::F2));
+    for (int i = 0; i < 20; ++i)
+        driver.press(key(KeyCode::Down));
+    CHECK_THAT(driver.text(), has_text("[ ] CMDLINE"));
+    driver.press(key(U' '));
+    CHECK(driver.press(key(KeyCode::Enter)).keep_columns);
+    check_golden("cmdline-120x24.txt", driver.text());
+    CHECK(wanted().size() == 9);
+    driver.resize({120, 8});
+    CHECK(wanted().size() < 5);  // as many as are in sight
+    const auto kept = ColumnChoice::parse(driver.screen().columns().text(), "f");
+    CHECK(kept == driver.screen().columns());
+
+    driver.resize({120, 24});
+    driver.screen().choose_columns({});
+    CHECK(wanted().empty());
+    driver.press(key(KeyCode::F4));
+    driver.type("--LISTEN");
+    CHECK(wanted().size() == 9);  // any may be the one
+    CHECK_THAT(driver.text(), has_text("3 of 9 shown") && has_text("db-worker/2"));
+    driver.press(key(KeyCode::Escape));
+    driver.press(key(KeyCode::F4));
+    driver.type("16");  // of a pid, not of a command line
+    CHECK_THAT(driver.text(), has_text("0 of 9 shown"));
+    driver.press(key(KeyCode::Escape));
+    driver.press(key(U'/'));
+    driver.type("worker process");
+    CHECK_THAT(driver.selected(), has_text("nginx"));
+}
+
+TEST_CASE("the order of command lines is an order like others, and found again") {
+    Driver driver({120, 24});
+    driver.stacks().command_lines = {{1200, "zserver"}, {877, "a.out"}};
+    driver.press(key(KeyCode::F6));
+    driver.press(key(KeyCode::End));
+    driver.press(key(KeyCode::Enter));
+    CHECK_THAT(driver.text(), has_text("Sorted by CMDLINE"));
+    const std::string text = driver.text();
+    CHECK(text.find("nginx") < text.find("db-worker"));
+    CHECK(text.find("db-worker") < text.find("kcompactd0"));
+    const ScreenChoice kept = driver.screen().choice();
+    CHECK(ScreenChoice::parse(kept.text(), "f") == kept);
+    driver.press(key(U'3'));  // has none of it
+    CHECK_THAT(driver.text(), has_text("Sorted by BLOCKED"));
+}
+
 TEST_CASE("any choice of columns can be shown at any width") {
     for (const ViewInfo& view : views())
         for (const Column hidden : view.shown) {
             ColumnChoice choice;
+            for (const Column more : view.more)
+                choice.toggle(view.id, more);
             choice.toggle(view.id, hidden);
             for (int width = 40; width <= 200; width += 7) {
                 int used = -1;
@@ -186,7 +247,7 @@ TEST_CASE("any choice of columns can be shown at any width") {
                     used += one.width + 1;
                 CHECK(used <= width);
             }
-            for (const Column other : view.shown)
+            for (const Column other : all_columns(view.id))
                 if (other != hidden && choice.shown(view.id).size() > 1)
                     choice.toggle(view.id, other);
             choice.toggle(view.id, choice.shown(view.id).front());
