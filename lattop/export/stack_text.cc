@@ -27,6 +27,11 @@ std::string name_of(const WakerSum& sum) {
     return fmt::format("{} ({} tasks)", sum.worst->comm, with_commas(sum.tasks));
 }
 
+/// Of no sleep there is none: what the time is of began before.
+std::string mean_text(const MergedStack& stack) {
+    return stack.sleeps == 0 ? "-" : format_duration(stack.blocked_ns / stack.sleeps);
+}
+
 }  // namespace
 
 std::string frames_text(const MergedStack& stack, Charset charset) {
@@ -45,11 +50,10 @@ std::string stacks_text(std::span<const MergedStack> stacks, std::size_t limit, 
                                    "TOTAL", "SLEEPS", "MEAN", "MAX", "TASKS", "REASON", "COMMAND");
     if (limit != 0) stacks = stacks.first(std::min(limit, stacks.size()));
     for (const MergedStack& stack : stacks) {
-        const std::uint64_t mean = stack.sleeps == 0 ? 0 : stack.blocked_ns / stack.sleeps;
         text += fmt::format("{:>5}% {:>7} {:>6} {:>6} {:>6} {:>5} {:<12} {}\n",
                             format_percent(share_of(stack.blocked_ns, total)),
                             format_duration(stack.blocked_ns), format_count(stack.sleeps),
-                            format_duration(mean), format_duration(stack.max_ns), stack.tasks,
+                            mean_text(stack), format_duration(stack.max_ns), stack.tasks,
                             printable(stack.reason, charset), printable(stack.command, charset));
         text += frames_text(stack, charset);
         text += woken_text(sum_wakers_by_name(stack.wakers), name_of, charset);

@@ -108,7 +108,7 @@ TEST_CASE("the top frame is the program's own, else the kernel's, else [other]")
     CHECK(top_frame(snapshot, find(877), stacks).text == "ep_poll");
     CHECK(!top_frame(snapshot, find(877), stacks).user);
     CHECK(top_frame(snapshot, snapshot.tasks[0], snapshot.entries[2], stacks).text == "[other]");
-    CHECK(top_frame(snapshot, find(0), stacks).text.empty());
+    CHECK(top_frame(snapshot, Task{}, stacks).text.empty());  // of no stacks
 }
 
 TEST_CASE("the top frame is what was inlined there, unless that is the C++ library's") {
@@ -167,7 +167,7 @@ TEST_CASE("rows are ordered by every column, and the other way round") {
         CHECK(column_named(column.name) == column.id);
     }
     CHECK(!column_named("nothing"));
-    CHECK(make_rows(context, {.sort = Column::Pid}).front().task->pid == 0);
+    CHECK(make_rows(context, {.sort = Column::Pid}).front().task->pid == 12);
     CHECK(make_rows(context, {.sort = Column::Ongoing}).front().task->pid == 2001);
 }
 

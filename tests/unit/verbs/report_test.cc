@@ -30,7 +30,7 @@ TEST_CASE("a report is of the tasks chosen") {
     selection.pids = {877};
     const Profile profile = Profile::recorded(path, selection);
     REQUIRE(profile.snapshot.tasks.size() == 1);
-    CHECK(profile.snapshot.tasks.front().blocked_ns == 4 * 995'000'000ULL);
+    CHECK(profile.snapshot.tasks.front().blocked_ns == 4 * 950'000'000ULL);
     CHECK_THROWS_AS(Profile::recorded(folder.path() + "/none", selection), Error);
 }
 

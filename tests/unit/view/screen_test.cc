@@ -22,6 +22,7 @@ TEST_CASE("screens look as recorded") {
         {"pane-80x24", {80, 24}, Charset::Utf8, true},
         {"pane-120x40", {120, 40}, Charset::Ascii, true},
         {"pane-40x10", {40, 10}, Charset::Utf8, true},
+        {"pane-300x24", {300, 24}, Charset::Utf8, true},
     }));
     Driver driver(size, charset);
     driver.refresh(12);
@@ -67,8 +68,8 @@ TEST_CASE("overlays look as recorded") {
         builder.header.lost[LT_LOST_entry_limit] = 1'234;
         builder.header.lost[LT_LOST_NR] = 5;  // of a newer module
         driver.screen().update(builder.snapshot(), driver.screen().query());
-        CHECK_THAT(driver.text(),
-                   has_text("LOST: entry_limit 1,234, cause_" + std::to_string(LT_LOST_NR) + " 5"));
+        CHECK_THAT(driver.text(), has_text("LOST: entry_limit 1,234, entry_pool 18, cause_" +
+                                           std::to_string(LT_LOST_NR) + " 5"));
     }
     SECTION("too small") {
         driver.resize({39, 10});
@@ -131,11 +132,11 @@ TEST_CASE("tagged rows have a style of their own") {
     driver.press(key(KeyCode::Down));
     driver.press(key(U' '));
     const Canvas canvas = driver.canvas();
-    CHECK(canvas.at(4, 6).style == Style::Tagged);
-    CHECK(canvas.at(0, 7).style == Style::Selected);
+    CHECK(canvas.at(4, 7).style == Style::Tagged);
+    CHECK(canvas.at(0, 8).style == Style::Selected);
     driver.press(key(KeyCode::Up));
     driver.press(key(U' '));
-    CHECK(driver.canvas().at(4, 6).style != Style::Tagged);
+    CHECK(driver.canvas().at(4, 7).style != Style::Tagged);
 }
 
 TEST_CASE("following holds on to the first row, too") {
@@ -270,19 +271,19 @@ TEST_CASE("the mouse does what keys do") {
     Driver driver;
     const auto press = [&](int x, int y) { return driver.click(x, y); };
     driver.text();
-    press(20, 8);
+    press(20, 9);
     CHECK_THAT(driver.selected(), has_text("nginx"));
-    CHECK(press(20, 8).detail);  // once more: its pane
+    CHECK(press(20, 9).detail);  // once more: its pane
     CHECK_THAT(driver.text(), has_text("SHARE"));
     press(20, 20);  // the pane has the keys
     driver.press(key(KeyCode::Escape));
     driver.press(key(KeyCode::Escape));
     driver.text();
-    press(31, 4);
+    press(31, 5);
     CHECK_THAT(driver.text(), has_text("Sorted by MAX"));
-    press(31, 4);
+    press(31, 5);
     CHECK_THAT(driver.text(), has_text("Sorted by MAX inverted"));
-    CHECK(press(8, 3).refresh);
+    CHECK(press(8, 4).refresh);
     CHECK_THAT(driver.text(), has_text("Processes: "));
     press(0, 23);
     CHECK_THAT(driver.text(), has_text("where tasks block"));
@@ -632,14 +633,14 @@ TEST_CASE("figures are of the last interval at a key") {
     driver.press(key(U'/'));
     driver.type("nginx");
     driver.press(key(KeyCode::Enter));
-    CHECK_THAT(driver.selected(), has_text(" 11.9s "));
+    CHECK_THAT(driver.selected(), has_text(" 11.4s "));
     driver.press(key(U'a'));
-    CHECK_THAT(driver.selected(), has_text(" 1.99s ") && !has_text(" 11.9s "));
+    CHECK_THAT(driver.selected(), has_text(" 1.90s ") && !has_text(" 11.4s "));
     CHECK_THAT(driver.text(), has_text("of the last 2.00s alone"));
     driver.press(key(U'4'));
-    CHECK_THAT(driver.text(), has_text(" 1.99s "));
+    CHECK_THAT(driver.text(), has_text(" 1.90s "));
     driver.press(key(U'a'));
-    CHECK_THAT(driver.text(), has_text(" 11.9s "));
+    CHECK_THAT(driver.text(), has_text(" 11.4s "));
 }
 
 TEST_CASE("the filter of stacks and reasons is about the sleeps in them") {
