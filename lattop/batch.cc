@@ -100,6 +100,13 @@ public:
         world_.clock.sleep_until(next_);
     }
 
+    /// How long until then.
+    [[nodiscard]] std::chrono::milliseconds left() const {
+        const auto left = next_ + delay_ - world_.clock.now();
+        return std::max(std::chrono::duration_cast<std::chrono::milliseconds>(left),
+                        std::chrono::milliseconds{});
+    }
+
 private:
     const World& world_;
     std::chrono::milliseconds delay_;
@@ -120,21 +127,36 @@ Snapshot take_patiently(const Query& query, const World& world, Pace& pace) {
 
 }  // namespace
 
+bool wait_for_users(Users& users, std::chrono::milliseconds patience) {
+    const std::size_t missing = users.wait(patience);
+    if (missing == 0) return true;
+    complain(fmt::format(
+        "the system does not say what {} users are called: they are shown by number", missing));
+    return false;
+}
+
 void run_batch(const Options& options, World world, Charset charset, const Output& output) {
     const Query query = make_query(options);
     Model model;
     const TableContext context{model, world.stacks, world.users, world.reasons, world.cgroups};
     CostMeter meter(world.clock, world.learning);
     Pace pace(options, world);
+    bool wait = true;  // for users; once in vain is enough
     for (std::uint64_t n = 1;; ++n) {
         model.update(take_patiently(query, world, pace), query);
+        want_users(world.users, model.snapshot());
         world.stacks.want(model.snapshot());
         if (options.command_lines || command_lines_needed(row_options(options)))
             want_command_lines(model.snapshot(), world.stacks);
         world.stacks.collect();
+        const bool last = n == options.refreshes || !world.source.more();
+        world.users.collect();
+        // Not beyond the next look.
+        if (wait)
+            wait = wait_for_users(world.users,
+                                  last ? kUsersPatience : std::min(kUsersPatience, pace.left()));
         std::string text = refresh(options, context, world, charset,
                                    meter.measure(model.snapshot().header), n == 1);
-        const bool last = n == options.refreshes || !world.source.more();
         if (!last && !options.json) text += '\n';
         if (!output(text) || last) return;
         pace.wait();

@@ -34,6 +34,10 @@ struct World {
     FindObject find_object{};  ///< asked where the options say so; nothing where nobody knows
 };
 
+/// Waits for the names of users that were asked for, as long as `patience` says. Says
+/// how many are numbers, and false, where the system does not give them.
+bool wait_for_users(Users& users, std::chrono::milliseconds patience = kUsersPatience);
+
 /// Prints refreshes until there were as many as asked for, the source has no
 /// more, or nobody reads. Throws Error.
 void run_batch(const Options& options, World world, Charset charset, const Output& output);

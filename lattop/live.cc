@@ -88,7 +88,7 @@ public:
         while (!quit_) {
             if (!screen_.paused() && world_.clock.now() >= next_) go_on();
             draw();
-            obey(terminal_.wait(deadline(), world_.stacks.ready_fd()));
+            obey(terminal_.wait(deadline(), {world_.stacks.ready_fd(), world_.users.ready_fd()}));
         }
         return kept_.end(screen_.choice());
     }
@@ -246,7 +246,9 @@ private:
     }
 
     void collect_names() {
-        if (world_.stacks.collect()) screen_.names_changed();
+        const bool stacks = world_.stacks.collect();
+        const bool users = world_.users.collect();
+        if (stacks || users) screen_.names_changed();
     }
 
     void grant(const Wish& wish) {

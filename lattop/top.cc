@@ -41,12 +41,12 @@ std::unique_ptr<Learning> make_learning(const Options& options) {
 /// What there is to say when the terminal is the user's again.
 std::string run_here(const Options& options) {
     ProcSource source;
-    SystemUsers users;
     SystemCgroups cgroups;
     SystemClock clock;
     Reasons reasons(load_user_reasons());
     if (options.batch) {
         StackNames stacks(std::make_unique<InlineNamer>(make_fetch()));
+        SystemUsers users;
         const auto learning = make_learning(options);
         run_batch(options,
                   {source, stacks, users, cgroups, clock, *learning, reasons, system_objects()},
@@ -56,6 +56,7 @@ std::string run_here(const Options& options) {
     // Before the threads: they must not get the signals.
     CursesTerminal terminal = open_terminal(options);
     StackNames stacks(std::make_unique<WorkerNamer>(make_fetch()));
+    SystemUsers users;
     const auto learning = make_learning(options);
     return run_live(options, {source, stacks, users, cgroups, clock, *learning, reasons}, terminal);
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "lattop/source/error.h"
 #include "unwind/byte_reader.h"
@@ -161,6 +162,20 @@ void NameBook::add_user(std::uint32_t uid, const std::string& name, std::string&
     if (added != Added::Later) users_.try_emplace(uid, name);
 }
 
+void NameBook::take_user(std::uint32_t uid, Users& users, std::string& payload) {
+    if (users_.contains(uid)) return;
+    const std::string& name = users.name(uid);
+    if (users.known(uid))
+        add_user(uid, name, payload);
+    else
+        late_users_.insert(uid);
+}
+
+void NameBook::take_late_users(Users& users, std::string& payload) {
+    for (const std::uint32_t uid : std::exchange(late_users_, {}))
+        take_user(uid, users, payload);
+}
+
 /// One that has no room stays a path.
 void NameBook::add_cgroup(const std::string& path, CgroupNames& names, Cgroups& here,
                           std::string& payload) {
@@ -199,13 +214,11 @@ std::vector<std::byte> NameBook::news(const Snapshot& snapshot, NameSources name
     Stacks here;
     Cgroups cgroups_here;
     const UserStacks& stacks = names.stacks;
-    const auto user = [&](std::uint32_t uid) {
-        if (!users_.contains(uid)) add_user(uid, names.users.name(uid), payload);
-    };
+    take_late_users(names.users, payload);
     for (const UserHoldings& holder : snapshot.header.users)
-        user(holder.uid);
+        take_user(holder.uid, names.users, payload);
     for (const Task& task : snapshot.tasks) {
-        user(task.uid);
+        take_user(task.uid, names.users, payload);
         add_cgroup(task.cgroup(), names.cgroups, cgroups_here, payload);
         for (const Entry& entry : snapshot.entries_of(task)) {
             if (snapshot.trace_of(entry) != nullptr)
@@ -218,6 +231,16 @@ std::vector<std::byte> NameBook::news(const Snapshot& snapshot, NameSources name
     }
     stacks_ = std::move(here);
     cgroups_ = std::move(cgroups_here);
+    return finish(payload);
+}
+
+std::vector<std::byte> NameBook::late_users(Users& users) {
+    std::string payload;
+    take_late_users(users, payload);
+    return finish(payload);
+}
+
+std::vector<std::byte> NameBook::finish(const std::string& payload) {
     written_ += payload.size();
     const auto bytes = std::as_bytes(std::span(payload));
     return {bytes.begin(), bytes.end()};

@@ -35,6 +35,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -79,6 +80,9 @@ public:
     /// empty where none are.
     std::vector<std::byte> news(const Snapshot& snapshot, NameSources names);
 
+    /// The payload for users of earlier snapshots whose names were not known then.
+    std::vector<std::byte> late_users(Users& users);
+
     /// How many it keeps.
     [[nodiscard]] std::size_t stacks() const { return stacks_.size(); }
     [[nodiscard]] std::size_t cgroups() const { return cgroups_.size(); }
@@ -94,7 +98,11 @@ private:
     /// From those of the snapshots before to those `here`, and what of it is new
     /// to `payload`.
     void take_over(const StackId& id, const UserStacks& stacks, Stacks& here, std::string& payload);
+    /// One whose name is not known yet is kept in mind.
+    void take_user(std::uint32_t uid, Users& users, std::string& payload);
     void add_user(std::uint32_t uid, const std::string& name, std::string& payload);
+    void take_late_users(Users& users, std::string& payload);
+    std::vector<std::byte> finish(const std::string& payload);
     /// Adds the one at `path` to those that are in the snapshot.
     void add_cgroup(const std::string& path, CgroupNames& names, Cgroups& here,
                     std::string& payload);
@@ -103,6 +111,7 @@ private:
     std::unordered_map<std::string, std::uint32_t> frames_;  // by the bytes of its item
     Stacks stacks_;
     std::unordered_map<std::uint32_t, std::string> users_;
+    std::set<std::uint32_t> late_users_;
     Cgroups cgroups_;
     std::size_t written_ = 0;  // bytes of all payloads before
     std::size_t most_;

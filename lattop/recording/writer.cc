@@ -58,6 +58,11 @@ void Writer::add_names(const Snapshot& snapshot, NameSources names, std::uint64_
     if (!news.empty()) put(Kind::Names, news, {}, 0, realtime_ns);
 }
 
+void Writer::add_late_users(Users& users, std::uint64_t realtime_ns) {
+    const std::vector<std::byte> late = names_.late_users(users);
+    if (!late.empty()) put(Kind::Names, late, {}, 0, realtime_ns);
+}
+
 void Writer::add(const Snapshot& snapshot, NameSources names, std::uint64_t realtime_ns) {
     add_names(snapshot, names, realtime_ns);
     std::vector<std::byte> raw = encode(snapshot);

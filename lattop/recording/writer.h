@@ -36,6 +36,9 @@ public:
     /// Writes names of a snapshot already written that were found since.
     void add_names(const Snapshot& snapshot, NameSources names, std::uint64_t realtime_ns);
 
+    /// Writes names of users that were not known when their snapshots were written.
+    void add_late_users(Users& users, std::uint64_t realtime_ns);
+
     /// Nothing can be added behind it.
     void end(std::uint64_t realtime_ns);
 

@@ -280,13 +280,14 @@ std::optional<Event> CursesTerminal::take_signal() {
 }
 
 Event CursesTerminal::wait(std::optional<std::chrono::steady_clock::time_point> until,
-                           int ready_fd) {
+                           const ReadyFds& ready) {
     for (;;) {
         // First what curses read already but did not give yet.
         if (const auto event = read_input()) return *event;
-        std::array<pollfd, 3> fds = {{{STDIN_FILENO, POLLIN, 0},
+        std::array<pollfd, 4> fds = {{{STDIN_FILENO, POLLIN, 0},
                                       {curses_->signals.get(), POLLIN, 0},
-                                      {ready_fd, POLLIN, 0}}};
+                                      {ready[0], POLLIN, 0},
+                                      {ready[1], POLLIN, 0}}};
         const timespec left = until ? time_left(*until) : timespec{};
         const int n = ::ppoll(fds.data(), fds.size(), until ? &left : nullptr, nullptr);
         if (n < 0 && errno != EINTR)
@@ -297,7 +298,7 @@ Event CursesTerminal::wait(std::optional<std::chrono::steady_clock::time_point> 
             if (const auto event = take_signal()) return *event;
         if (const auto event = read_input()) return *event;
         if ((fds[0].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) return {Event::Kind::Quit};
-        if (fds[2].revents != 0) return {Event::Kind::Ready};
+        if (fds[2].revents != 0 || fds[3].revents != 0) return {Event::Kind::Ready};
     }
 }
 

@@ -26,7 +26,8 @@ public:
     void show(const Canvas& canvas) override;
     void redraw() override;
     void copy(const std::string& text) override;
-    Event wait(std::optional<std::chrono::steady_clock::time_point> until, int ready_fd) override;
+    Event wait(std::optional<std::chrono::steady_clock::time_point> until,
+               const ReadyFds& ready) override;
 
 private:
     struct Curses;

@@ -4,6 +4,7 @@
 // out. The real one is curses, in one file; tests script a fake.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -60,13 +61,16 @@ struct Event {
         Key,
         Mouse,
         Resize,
-        Ready,  ///< the descriptor given to wait() is readable
+        Ready,  ///< one of the descriptors given to wait() is readable
         Quit,   ///< a signal asks to end, or the terminal has gone
     };
     Kind kind = Kind::Timeout;
     Key key{};
     Mouse mouse{};
 };
+
+/// Of whoever works beside the screen.
+using ReadyFds = std::array<int, 2>;
 
 class Terminal {
 public:
@@ -86,9 +90,9 @@ public:
     virtual void copy(const std::string& text) = 0;
 
     /// The next event. Waits until `until` at most, without one for ever;
-    /// `ready_fd` is watched too unless it is -1.
+    /// `ready` are watched too, but those that are -1.
     virtual Event wait(std::optional<std::chrono::steady_clock::time_point> until,
-                       int ready_fd) = 0;
+                       const ReadyFds& ready) = 0;
 };
 
 }  // namespace lattop

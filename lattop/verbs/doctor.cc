@@ -168,6 +168,9 @@ std::string filled_shares(const Header& header, const UserHoldings& user) {
 void check_users(const Header& header, std::vector<Finding>& findings) {
     SystemUsers names;
     for (const UserHoldings& user : header.users)
+        if (!filled_shares(header, user).empty()) names.name(user.uid);
+    names.wait(kUsersPatience);
+    for (const UserHoldings& user : header.users)
         if (const std::string filled = filled_shares(header, user); !filled.empty())
             findings.push_back(
                 {Level::Note,

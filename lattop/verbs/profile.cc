@@ -81,6 +81,7 @@ Profile Profile::live(const Selection& selection, const WantedWaits& wanted,
         const Clock::Time until = world.clock.now() + *duration;
         gathering.begin();
         say_how_long(*duration);
+        want_users(world.users, first);
         find_names(first, world, command_lines);  // of what ends meanwhile
         gathering.wait_until(until);
         period.add(taker.take_surely());
@@ -89,6 +90,8 @@ Profile Profile::live(const Selection& selection, const WantedWaits& wanted,
     gathering.finish();
     find_names(profile.snapshot, world, command_lines);
     gathering.let_signals_end();
+    want_users(world.users, profile.snapshot);
+    wait_for_users(world.users);
     profile.realtime_ns = world.clock.realtime_ns();
     profile.title =
         fmt::format("{}{}", length(profile.snapshot), duration ? "" : " since load or reset");

@@ -58,6 +58,13 @@ void show_progress(const recording::Writer& writer) {
                stderr);
 }
 
+/// A name service that is slow delayed no snapshot: its answers come behind them.
+void end_whole(const World& world, recording::Writer& writer) {
+    wait_for_users(world.users);
+    writer.add_late_users(world.users, world.clock.realtime_ns());
+    writer.end(world.clock.realtime_ns());
+}
+
 /// Without a module, or where it cannot be read, there is no more to come: a
 /// recording ends there, whole.
 std::optional<Snapshot> take_or_end(Taker& taker, bool last, World world,
@@ -65,7 +72,7 @@ std::optional<Snapshot> take_or_end(Taker& taker, bool last, World world,
     try {
         return last ? taker.take_surely() : taker.take();
     } catch (const Error&) {
-        if (writer.snapshots() != 0) writer.end(world.clock.realtime_ns());
+        if (writer.snapshots() != 0) end_whole(world, writer);
         throw;
     }
 }
@@ -74,6 +81,7 @@ void write_down(const Snapshot& snapshot, World world, recording::Writer& writer
     const std::uint64_t now = world.source.realtime_ns().value_or(world.clock.realtime_ns());
     world.stacks.want(snapshot);
     world.stacks.collect();
+    world.users.collect();
     writer.add(snapshot, {world.stacks, world.users, world.cgroups}, now);
 }
 
@@ -103,7 +111,7 @@ void record(const RecordPlan& plan, World world, recording::Writer& writer, cons
         next = std::min(std::max(next + plan.delay, world.clock.now()), end);
         last = wait(next) || next >= end;
     }
-    writer.end(world.clock.realtime_ns());
+    end_whole(world, writer);
 }
 
 int record_command(Arguments& arguments) {

@@ -88,6 +88,7 @@ public:
         tree_.update();
         world_.stacks.want(snapshot);
         world_.stacks.collect();
+        world_.users.collect();
         keep_tree(snapshot, tree_.members(), before_);
         if (command_lines_) want_command_lines(snapshot, world_.stacks);
         period_.add(snapshot);
@@ -105,7 +106,10 @@ public:
     }
 
     void end() {
-        write([&](recording::Writer& writer) { writer.end(world_.clock.realtime_ns()); });
+        write([&](recording::Writer& writer) {
+            writer.add_late_users(world_.users, world_.clock.realtime_ns());
+            writer.end(world_.clock.realtime_ns());
+        });
     }
 
     [[nodiscard]] const TreeMembers& members() const { return tree_.members(); }
@@ -259,8 +263,10 @@ int run_command_verb(Arguments& arguments) {
     child.release();
     const int status =
         watch_to_end(child, signals, options->delay, world.clock, [&] { watch.look(); });
-    watch.end();
     Snapshot snapshot = watch.so_far();
+    want_users(world.users, snapshot);
+    wait_for_users(world.users);
+    watch.end();
     std::string text = "\n" + describe(*options, snapshot, watch.members(), status) + "\n";
     const ProcessNames processes(snapshot);
     keep_wanted(snapshot, options->waits, world.stacks, world.users, world.reasons, world.cgroups);

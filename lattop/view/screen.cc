@@ -113,7 +113,7 @@ std::vector<const Task*> Screen::command_lines_wanted() {
 void Screen::names_changed() {
     // Only what rows are chosen or ordered by may move them.
     const bool by_name = options_.sort == Column::TopFrame || options_.sort == Column::Reason ||
-                         options_.sort == Column::CommandLine;
+                         options_.sort == Column::CommandLine || options_.sort == Column::User;
     if (!options_.waits.all() || by_name || options_.view == View::Reasons) rebuild();
 }
 

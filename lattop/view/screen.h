@@ -74,7 +74,7 @@ public:
     /// Whose command lines are to be known, by what was drawn last.
     [[nodiscard]] std::vector<const Task*> command_lines_wanted();
 
-    /// Names of stacks have come, or command lines.
+    /// Names of stacks or users have come, or command lines.
     void names_changed();
 
     Wish handle(Key key);

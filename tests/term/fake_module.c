@@ -5,13 +5,17 @@
 // LATTOP_TEST_MODULE names, one snapshot until somebody writes another one into it;
 // with LATTOP_TEST_HANG no folder of a process can be opened, as where its file system
 // does not answer. While the file that LATTOP_TEST_NO_MEMORY names is there, /proc/lattop
-// has no memory for a query nor for a snapshot.
+// has no memory for a query nor for a snapshot. Users are called user-UID after
+// LATTOP_TEST_USERS milliseconds each, or with "never" in place of a number the name
+// service does not answer.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -95,4 +99,21 @@ ssize_t pread(int fd, void *into, size_t bytes, off_t offset)
 		(ssize_t (*)(int, void *, size_t, off_t))dlsym(RTLD_NEXT, "pread");
 
 	return no_memory(fd) ? -1 : real(fd, into, bytes, offset);
+}
+
+int getpwuid_r(uid_t uid, struct passwd *entry, char *buffer, size_t bytes, struct passwd **found)
+{
+	int (*real)(uid_t, struct passwd *, char *, size_t, struct passwd **) =
+		(int (*)(uid_t, struct passwd *, char *, size_t, struct passwd **))dlsym(RTLD_NEXT, "getpwuid_r");
+	const char *after = getenv("LATTOP_TEST_USERS");
+
+	if (!after)
+		return real(uid, entry, buffer, bytes, found);
+	while (strcmp(after, "never") == 0)
+		pause();
+	usleep(1000 * (unsigned int)atoi(after));
+	snprintf(buffer, bytes, "user-%u", uid);
+	*entry = (struct passwd){ .pw_name = buffer, .pw_uid = uid };
+	*found = entry;
+	return 0;
 }

@@ -676,6 +676,59 @@ def a_recorder_killed_in_the_midst_leaves_all_that_it_had_written(setup):
         raise Failure(f"{cut} of {whole} snapshots: {said!r}")
 
 
+@test
+def a_name_service_that_never_answers_delays_no_snapshot_and_no_end(setup):
+    record = os.path.join(setup.folder, "numbers")
+    command = f"exec env {setup.with_module()} LATTOP_TEST_USERS=never {setup.lattop} record --no-learn -d 0.1 -o {record}"
+    recorder = subprocess.Popen(["sh", "-c", command], stderr=subprocess.PIPE, text=True)
+    size = 0
+    for _ in range(5):
+        size = grown(record, size)
+    recorder.send_signal(signal.SIGINT)
+    _, said = recorder.communicate(timeout=TIMEOUT)
+    if recorder.returncode != 0 or "what 4 users are called: they are shown by number" not in said:
+        raise Failure(f"{recorder.returncode} {said!r}")
+    done = subprocess.run([setup.lattop, "-i", record, "-b", "-n", "1"], capture_output=True, text=True, check=False, timeout=TIMEOUT)
+    if done.returncode != 0 or done.stderr or "1202 112 " not in done.stdout:
+        raise Failure(f"{done.returncode} {done.stderr!r} {done.stdout}")
+
+
+@test
+def names_of_users_that_come_late_are_in_the_recording(setup):
+    record = os.path.join(setup.folder, "late")
+    command = f"env {setup.with_module()} LATTOP_TEST_USERS=700 {setup.lattop} record --no-learn -d 0.1 --duration 2 -o {record}"
+    subprocess.run(["sh", "-c", command], check=True, capture_output=True, timeout=TIMEOUT)
+    done = subprocess.run([setup.lattop, "-i", record, "-b"], capture_output=True, text=True, check=False, timeout=TIMEOUT)
+    snapshots = done.stdout.count("lattop 0")
+    if done.returncode != 0 or snapshots < 3 or done.stdout.count("1202 user-112 ") != snapshots:
+        raise Failure(f"{done.returncode} {done.stderr!r} {snapshots} snapshots {done.stdout}")
+
+
+@test
+def a_text_has_numbers_for_users_without_an_answer(setup):
+    command = f"env {setup.with_module()} LATTOP_TEST_USERS=never {setup.lattop} -b -n 2 -d 0.2"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, timeout=TIMEOUT)
+    if done.returncode != 0 or "what 4 users are called" not in done.stderr or done.stdout.count("1202 112 ") != 2:
+        raise Failure(f"{done.returncode} {done.stderr!r} {done.stdout}")
+
+
+@test
+def the_screen_does_not_wait_for_names_of_users_and_shows_them_when_they_come(setup):
+    terminal = Terminal(setup.folder, (120, 30))
+    terminal.run(f"clear; {setup.with_module()} LATTOP_TEST_USERS=never {setup.lattop} --no-learn -d 3600")
+    terminal.wait("1202 112 ", "dbserver")
+    terminal.keys("K")
+    terminal.wait("1202 112 ", gone=["kworker"])
+    terminal.keys("q")
+    terminal.wait(PROMPT, gone=["dbserver"])
+    # No refresh comes in between
+    terminal.run(f"clear; {setup.with_module()} LATTOP_TEST_USERS=500 {setup.lattop} --no-learn -d 3600")
+    terminal.wait("1202 user-112 ", "dbserver")
+    terminal.keys("q")
+    terminal.wait(PROMPT, gone=["dbserver"])
+    terminal.close()
+
+
 NAMES = {"PgUp": "PPage", "PgDn": "NPage", "Esc": "Escape", "Shift-Tab": "BTab", "Ctrl-L": "C-l"}
 
 

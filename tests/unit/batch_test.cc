@@ -49,6 +49,39 @@ TEST_CASE("the batch text looks as recorded") {
     CHECK(run.clock.slept == std::vector{2000ms});
 }
 
+TEST_CASE("a text waits for names of users, never beyond its next look, and once in vain") {
+    BatchRun run;
+    LateUsers users;
+    const auto go = [&](std::uint64_t refreshes) {
+        World world{run.source, run.stacks,   users,      run.cgroups,
+                    run.clock,  run.learning, run.reasons};
+        std::string printed;
+        const std::string said = errors_of([&] {
+            run_batch(batch(refreshes), world, Charset::Utf8, [&](std::string_view text) {
+                printed += text;
+                return true;
+            });
+        });
+        return std::pair(printed, said);
+    };
+    SECTION("names that come are in it") {
+        const auto [printed, said] = go(1);
+        CHECK_THAT(printed, has_text("user-112"));
+        CHECK(said.empty());
+        CHECK(users.waited == std::vector{kUsersPatience});
+    }
+    SECTION("numbers are, where none come") {
+        users.answers = false;
+        const auto [printed, said] = go(3);
+        CHECK_THAT(printed, has_text("1202 112 "));
+        CHECK(
+            said ==
+            "lattop: the system does not say what 4 users are called: they are shown by number\n");
+        CHECK(users.waited == std::vector<std::chrono::milliseconds>{2000ms});
+        CHECK(run.clock.slept == std::vector{2000ms, 2000ms});
+    }
+}
+
 TEST_CASE("the JSON document looks as recorded") {
     BatchRun run;
     Options options = json(1);

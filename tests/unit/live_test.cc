@@ -49,6 +49,21 @@ TEST_CASE("q ends it without another refresh") {
     CHECK(run.terminal.screens.size() == 1);
 }
 
+TEST_CASE("names of users are shown, and order the rows, as soon as they come") {
+    LiveRun run({{Kind::Ready, {}}});
+    LateUsers users;
+    users.comes_at = 2;  // not with the refresh, behind it
+    run.terminal.window = {120, 30};
+    Options options;
+    options.sort = Column::User;
+    World world{run.source, run.stacks, users, run.cgroups, run.clock, run.learning, run.reasons};
+    run_live(options, world, run.terminal);
+    CHECK(run.source.taken == 1);
+    CHECK_THAT(run.terminal.screens.at(0), has_text(" 1202 112 "));
+    CHECK_THAT(run.terminal.screens.at(1), has_text(" 1202 user-112 "));
+    CHECK(users.waited.empty());
+}
+
 TEST_CASE("a paused screen waits for keys only") {
     LiveRun run({press(U'Z'), kTimeout, press(U'j'), press(U'Z')});
     run.go();

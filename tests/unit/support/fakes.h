@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "lattop/model/cgroup_names.h"
 #include "lattop/model/learning.h"
 #include "lattop/model/user_stacks.h"
+#include "lattop/model/users.h"
 #include "lattop/source/error.h"
 #include "lattop/source/select.h"
 #include "lattop/source/source.h"
@@ -92,7 +94,7 @@ public:
     void show(const Canvas& canvas) override { screens.push_back(canvas.text()); }
     void redraw() override { ++redraws; }
     void copy(const std::string& text) override { copied = text; }
-    Event wait(std::optional<Clock::Time> until, int /*ready_fd*/) override {
+    Event wait(std::optional<Clock::Time> until, const ReadyFds& /*ready*/) override {
         deadlines.push_back(until);
         if (script_.empty()) return {Event::Kind::Quit, {}};
         const Event event = script_.front();
@@ -125,6 +127,39 @@ public:
 
 private:
     std::map<std::string, std::string> known_;
+};
+
+/// Calls them "user-UID": before that by the number, until they are waited for.
+class LateUsers final : public Users {
+public:
+    const std::string& name(std::uint32_t uid) override {
+        asked.insert(uid);
+        name_ = (come ? "user-" : "") + std::to_string(uid);
+        return name_;
+    }
+    [[nodiscard]] bool known(std::uint32_t uid) const override {
+        return come && asked.contains(uid);
+    }
+    bool collect() override {
+        const bool now = ++collected == comes_at;
+        come = come || now;
+        return now;
+    }
+    std::size_t wait(std::chrono::milliseconds patience) override {
+        waited.push_back(patience);
+        come = come || answers;
+        return come ? 0 : asked.size();
+    }
+
+    bool come = false;
+    bool answers = true;  ///< when waited for
+    int collected = 0;
+    int comes_at = 0;  ///< with which call of collect(); 0: with none
+    std::set<std::uint32_t> asked;
+    std::vector<std::chrono::milliseconds> waited;
+
+private:
+    std::string name_;
 };
 
 /// Has the names of one stack, or gives one for all.

@@ -108,6 +108,63 @@ TEST_CASE("a recording whose names are not waited for is whole, with addresses")
             CHECK(reader.names().find(stack_id(snapshot, task, entry)) == nullptr);
 }
 
+TEST_CASE("names of users that come late are behind the snapshots, which did not wait for them") {
+    FakeWorld fake;
+    LateUsers users;
+    // Who has ended by then has a name too.
+    FakeSource source([](std::uint64_t n) {
+        SnapshotBuilder builder;
+        builder.add_task({.pid = 1, .uid = n == 0 ? 41U : 42U});
+        return builder.snapshot();
+    });
+    World world{source, fake.stacks, users, fake.cgroups, fake.clock, fake.learning, fake.reasons};
+    std::vector<std::byte> bytes;
+    recording::Writer writer(
+        [&](auto more) { bytes.insert(bytes.end(), more.begin(), more.end()); }, {}, 0);
+    const auto go = [&] {
+        return errors_of([&] {
+            record(
+                {}, world, writer,
+                [&](Clock::Time) {
+                    CHECK(users.waited.empty());
+                    return true;
+                },
+                [](const auto&) {});
+        });
+    };
+    SECTION("at its end") {
+        CHECK(go().empty());
+        Reader reader(read_from(bytes), "r");
+        CHECK(reader.damage().empty());
+        CHECK(reader.size() == 2);
+        CHECK(reader.names().name(41) == "user-41");
+        CHECK(reader.names().name(42) == "user-42");
+    }
+    SECTION("with the next snapshot") {
+        FakeSource other([&](std::uint64_t n) {
+            users.come = n == 1;
+            SnapshotBuilder builder;
+            builder.add_task({.pid = 1, .uid = n == 0 ? 41U : 42U});
+            return builder.snapshot();
+        });
+        users.answers = false;
+        World later{other,      fake.stacks,   users,       fake.cgroups,
+                    fake.clock, fake.learning, fake.reasons};
+        record(
+            {}, later, writer, [](Clock::Time) { return true; }, [](const auto&) {});
+        Reader reader(read_from(bytes), "r");
+        CHECK(reader.names().name(41) == "user-41");
+    }
+    SECTION("where none come it is whole, with numbers, and that is said") {
+        users.answers = false;
+        CHECK_THAT(go(), has_text("what 2 users are called: they are shown by number"));
+        CHECK(users.waited == std::vector{kUsersPatience});
+        Reader reader(read_from(bytes), "r");
+        CHECK(reader.damage().empty());
+        CHECK(reader.names().name(41) == "41");
+    }
+}
+
 TEST_CASE("a read that fails in passing costs a recording one snapshot, which is said once") {
     FakeWorld fake;
     std::uint64_t failing = 2;
