@@ -31,8 +31,10 @@
 //
 // Reading ends at the first record that is not whole or not what its checksums
 // say; what stands before it counts. Kinds that a reader does not know it
-// steps over: that is how the format grows. `version` changes only when a
-// reader of this version would take something for what it is not.
+// steps over, and flags and texts of Info that it does not know mean nothing to it:
+// that is how the format grows. Items of Names have no length, so there is no
+// stepping over those. `version` changes only when a reader of this version would
+// take something for what it is not.
 #pragma once
 
 #include <array>

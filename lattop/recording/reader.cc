@@ -19,6 +19,8 @@ namespace {
 /// than the file has.
 constexpr std::size_t kReadBytes = std::size_t{1} << 20;
 
+constexpr const char* kOtherLattop = "use the lattop that made it, or a newer one";
+
 }  // namespace
 
 Reader::Reader(ReadAt read, std::string name, std::uint32_t max_raw_bytes)
@@ -56,7 +58,7 @@ void Reader::read_file_header() {
         throw NotUsableError(
             fmt::format("{} has version {} of the format, this lattop reads version {}", name_,
                         header.version, kVersion),
-            "use the lattop that made it, or a newer one");
+            kOtherLattop);
 }
 
 bool Reader::read_record(std::uint64_t& offset) {
@@ -144,7 +146,23 @@ Snapshot Reader::snapshot(std::size_t index) {
             throw;
         }
     }
-    return decode(current_);
+    return decode_current();
+}
+
+/// The decoder takes it for the module's.
+Snapshot Reader::decode_current() const {
+    std::uint32_t version = 0;
+    if (current_.size() >= offsetof(lt_header, header_bytes))
+        std::memcpy(&version, current_.data() + offsetof(lt_header, version), sizeof(version));
+    try {
+        return decode(current_);
+    } catch (const NotUsableError&) {
+        throw NotUsableError(
+            fmt::format("{}: snapshot {} is of version {} of the record view, this lattop reads "
+                        "version {}",
+                        name_, *current_index_ + 1, version, static_cast<int>(LT_VERSION)),
+            kOtherLattop);
+    }
 }
 
 }  // namespace lattop::recording

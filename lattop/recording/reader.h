@@ -40,7 +40,8 @@ public:
     }
 
     /// Snapshot `index`, below size(). The next one costs least; another one
-    /// up to kSnapshotsPerKey times as much. Throws RecordingError.
+    /// up to kSnapshotsPerKey times as much. Throws RecordingError, and NotUsableError
+    /// where it is of records that this lattop does not know.
     Snapshot snapshot(std::size_t index);
 
     [[nodiscard]] RecordedNames& names() { return *names_; }
@@ -61,6 +62,7 @@ private:
     void take_info(std::span<const std::byte> raw);
     bool fill(std::uint64_t offset, std::span<std::byte> into) const;
     void unpack_snapshot(std::size_t index);
+    [[nodiscard]] Snapshot decode_current() const;
 
     ReadAt read_;
     std::string name_;
