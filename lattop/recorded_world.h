@@ -4,6 +4,7 @@
 // reasons. What LiveWorld is for this machine.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "lattop/batch.h"
@@ -16,6 +17,9 @@ public:
     /// Opens the recording at `path`. Damage is said to standard error. Throws
     /// Error.
     explicit RecordedWorld(const std::string& path);
+
+    /// Gives all snapshots that are still to come; where that takes long, how far it is is said.
+    void take_all(const Query& query, const std::function<void(Snapshot)>& use);
 
     /// Says how many stacks had no room for names. Known at the recording's end.
     void complain_of_unnamed();

@@ -18,17 +18,23 @@
 #include "unwind/unique_fd.h"
 
 namespace lattop::recording {
-Reader open_recording(const std::string& path) {
+Reader open_recording(const std::string& path, const ReadProgress& progress) {
     auto fd = std::make_shared<UniqueFd>(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat info {};
     if (!*fd || ::fstat(fd->get(), &info) != 0)
         throw Error(fmt::format("cannot open {}: {}", path, std::strerror(errno)));
     if (!S_ISREG(info.st_mode)) throw RecordingError(path + " is not a regular file");
-    return Reader(
-        [fd, path](std::uint64_t offset, std::span<std::byte> into) {
+    // While it is opened: who reads it later has a progress of his own.
+    const auto opening = std::make_shared<ReadProgress>(progress);
+    const auto size = static_cast<std::uint64_t>(info.st_size);
+    Reader reader(
+        [fd, path, opening, size](std::uint64_t offset, std::span<std::byte> into) {
+            if (*opening) (*opening)(offset, size);
             return read_at(fd->get(), offset, into, path);
         },
         path);
+    *opening = {};
+    return reader;
 }
 
 RecordingSource::RecordingSource(Reader reader) : reader_(std::move(reader)) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "lattop/recording/reader.h"
@@ -12,8 +13,12 @@
 
 namespace lattop::recording {
 
-/// A reader of the file `path`. Throws Error.
-Reader open_recording(const std::string& path);
+/// How many bytes of how many have been read.
+using ReadProgress = std::function<void(std::uint64_t done, std::uint64_t all)>;
+
+/// A reader of the file `path`; all of it is read once, which `progress` is told of. Throws
+/// Error.
+Reader open_recording(const std::string& path, const ReadProgress& progress = {});
 
 /// Each take() of the next moment gives the next snapshot, at the end the last
 /// one again and again. The query's pids, flags, limit and order are applied

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "lattop/export/perfetto.h"
 #include "lattop/export/stacks.h"
@@ -59,8 +60,8 @@ std::string perfetto(const std::string& input, const Selection& selection) {
     };
     PerfettoTrace trace(world.stacks, world.reasons,
                         selection.waits.all() ? PerfettoTrace::Wanted() : wanted);
-    while (world.source.more())
-        trace.add(world.source.take(selection.query(), Moment::Next));
+    recorded.take_all(selection.query(),
+                      [&](Snapshot snapshot) { trace.add(std::move(snapshot)); });
     if (!trace.has_interval())
         throw Error(input + " has one snapshot, and so no interval to draw",
                     "record for longer, or with a smaller -d");

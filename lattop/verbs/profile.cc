@@ -47,8 +47,8 @@ Profile Profile::recorded(const std::string& input, const Selection& selection) 
     recording::RecordingSource& source = profile.recorded_->source();
     recording::Reader& reader = source.reader();
     Period period(source.size() == 1 ? Period::Begin::AtNothing : Period::Begin::AtFirst);
-    while (source.more())
-        period.add(source.take(selection.query(), Moment::Next));
+    profile.recorded_->take_all(selection.query(),
+                                [&](const Snapshot& snapshot) { period.add(snapshot); });
     profile.snapshot = period.snapshot();
     profile.realtime_ns = reader.realtime_ns(reader.size() - 1);
     const auto info = [&](const char* key) {
