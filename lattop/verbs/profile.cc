@@ -19,6 +19,17 @@ namespace {
 /// A report may take as many looks for names: each asks for a bounded number.
 constexpr int kNameRounds = 16;
 
+/// Of what the recording says about itself: a command line may be of megabytes.
+constexpr std::size_t kMostInTitle = 200;
+
+std::string shortened(std::string text) {
+    if (text.size() <= kMostInTitle) return text;
+    std::size_t end = kMostInTitle;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80)
+        --end;  // not within a character
+    return text.substr(0, end) + " ...";
+}
+
 std::string length(const Snapshot& snapshot) {
     return format_duration(snapshot.header.time_ns - snapshot.header.since_ns);
 }
@@ -53,7 +64,7 @@ Profile Profile::recorded(const std::string& input, const Selection& selection) 
     profile.realtime_ns = reader.realtime_ns(reader.size() - 1);
     const auto info = [&](const char* key) {
         const auto found = reader.info().find(key);
-        return found == reader.info().end() ? std::string("?") : found->second;
+        return found == reader.info().end() ? std::string("?") : shortened(found->second);
     };
     profile.title =
         fmt::format("{}, Linux {}, {} in {} snapshots from {} on", info("host"), info("kernel"),

@@ -4,6 +4,7 @@
 #include "lattop/source/error.h"
 #include "tests/unit/support/catch.h"
 #include "tests/unit/support/child.h"
+#include "tests/unit/support/fakes.h"
 #include "tests/unit/support/golden.h"
 #include "tests/unit/support/recordings.h"
 
@@ -20,6 +21,22 @@ TEST_CASE("the report of a recording looks as recorded, and is of its time alone
                     "12:34:56", {.tasks = 4, .stacks = 6}, Charset::Utf8);
     CHECK_THAT(text, has_text("in all 8.00s"));
     check_golden("report.txt", text);
+}
+
+TEST_CASE("a command line of a megabyte is cut in titles, not within a character") {
+    const TempFolder folder;
+    const std::string path = folder.path() + "/r";
+    std::vector<std::byte> bytes;
+    recording::Writer writer(
+        [&](auto more) { bytes.insert(bytes.end(), more.begin(), more.end()); },
+        {{"command", std::string(199, 'x') + "\u00e4" + std::string(1'000'000, 'y')}}, 0);
+    const SampleStacks stacks;
+    SampleUsers users;
+    FakeCgroups cgroups;
+    writer.add(sample_machine(10).snapshot(), {stacks, users, cgroups}, 0);
+    writer.end(0);
+    write_file(path, bytes);
+    CHECK(Profile::recorded(path, {}).title.ends_with(": " + std::string(199, 'x') + " ..."));
 }
 
 TEST_CASE("a report is of the tasks chosen") {
