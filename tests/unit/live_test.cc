@@ -143,8 +143,8 @@ TEST_CASE("of a process the thread blocked longest in the open stack is looked a
                  press(KeyCode::Up), kTimeout});
     run.go();
     CHECK_THAT(run.terminal.screens.back(), has_text("longest now 1202 db-worker/2 (process"));
-    // When the pane is opened, when its stack is again, and when there are new figures
-    CHECK(run.stacks.live_wanted == std::vector<std::uint32_t>{1202, 1202, 1202});
+    // When the pane is opened, at its second stack, at the first again, and with new figures
+    CHECK(run.stacks.live_wanted == std::vector<std::uint32_t>{1202, 1201, 1202, 1202});
 }
 
 TEST_CASE("a task that is awake, or whose stacks are whole, is not looked at") {

@@ -219,7 +219,7 @@ TEST_CASE("figures of an interval whose beginning is not known are not shown, an
     apply_query(before, query);
     driver.screen().update(std::move(before), query);
     driver.screen().update(sample_machine(16).snapshot(), driver.screen().query());
-    CHECK_THAT(driver.text(), has_text("     -             -      -      -  9.00ms  disk read"));
+    CHECK_THAT(driver.text(), has_text("     -             -      -      -  9.00ms* disk read"));
 }
 
 TEST_CASE("the pane of several tasks looks at the one blocked longest, and stays with its sleep") {
