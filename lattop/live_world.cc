@@ -36,6 +36,15 @@ StopNaming stop_naming_by(EndSignals& signals, std::function<bool()> next_ends) 
         };
 }
 
+StopNaming stop_naming_at(const std::optional<Clock::Time>& until, StopNaming stop) {
+    return [&until, stop = std::move(stop), said = false](std::size_t missing) mutable {
+        if (stop(missing)) return true;
+        if (!until || std::chrono::steady_clock::now() < *until) return false;
+        if (!std::exchange(said, true)) complain(names_given_up_text(missing));
+        return true;
+    };
+}
+
 LiveWorld::LiveWorld(bool learn, StopNaming stop)
     : stacks_(std::make_unique<StoppableNamer>(std::make_unique<WorkerNamer>(make_fetch()),
                                                std::move(stop))),

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The module and this machine, as commands that do not open a screen use them:
-// snapshots, names found at once, users, the clock, and who teaches the module
+// snapshots, names found beside them, users, the clock, and who teaches the module
 // meanwhile.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "lattop/batch.h"
@@ -43,7 +45,14 @@ private:
 /// the world.
 StopNaming stop_naming_by(EndSignals& signals, std::function<bool()> next_ends);
 
-/// What it says.
+/// As `stop`, and at that time where one is set, which is said. It outlives the world.
+StopNaming stop_naming_at(const std::optional<Clock::Time>& until, StopNaming stop);
+
+/// How long names are waited for behind a signal: who asked for an end gets it, also where a
+/// file system does not answer.
+inline constexpr std::chrono::seconds kNamesAfterSignal{5};
+
+/// What they say.
 std::string names_given_up_text(std::size_t missing);
 
 /// Debug files from the servers that the environment names; nullptr for none.

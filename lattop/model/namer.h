@@ -52,6 +52,10 @@ public:
     /// The answers since the last call.
     virtual std::vector<NameAnswer> take() = 0;
 
+    /// Waits for the answers to all requests, or for as long as somebody says. Nothing to
+    /// wait for where take() has them after submit().
+    virtual void wait() {}
+
     /// Readable when take() has something; -1 where it has it after submit().
     [[nodiscard]] virtual int ready_fd() const = 0;
 

@@ -123,8 +123,7 @@ void StackNames::want(const Snapshot& snapshot) {
             want_wakers(snapshot, entry, requests);
         }
     }
-    // Also where there are earlier ones alone: a namer that is waited for is waited for again.
-    if (!requests.empty() || pending_ != 0) namer_->submit(std::move(requests));
+    if (!requests.empty()) namer_->submit(std::move(requests));
 }
 
 void StackNames::keep(NameAnswer& answer) {
@@ -168,6 +167,16 @@ bool StackNames::collect() {
         else
             keep(answer);
     return !answers.empty();
+}
+
+bool StackNames::wait() {
+    namer_->wait();
+    return collect();
+}
+
+bool StackNames::pending(const StackId& id) const {
+    const Known* known = known_.peek(id);
+    return known != nullptr && known->pending;
 }
 
 void StackNames::want_live(const Task& task) {

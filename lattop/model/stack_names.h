@@ -30,6 +30,8 @@ public:
     /// Each snapshot is to be wanted before collect() is called again.
     void want(const Snapshot& snapshot) override;
     bool collect() override;
+    bool wait() override;
+    [[nodiscard]] bool pending(const StackId& id) const override;
     void want_live(const Task& task) override;
     void want_command_lines(std::span<const Task* const> tasks) override;
     [[nodiscard]] const std::string* command_line(const Task& task) const override;

@@ -20,6 +20,9 @@ constexpr int kLookMs = 50;
 void StoppableNamer::submit(std::vector<NameRequest> requests) {
     missing_ += requests.size();
     worker_->submit(std::move(requests));
+}
+
+void StoppableNamer::wait() {
     for (collect(); missing_ != 0 && !stop_(missing_); collect()) {
         pollfd ready{worker_->ready_fd(), POLLIN, 0};
         ::poll(&ready, 1, kLookMs);

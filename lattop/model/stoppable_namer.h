@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Names found while submit() runs, as InlineNamer finds them, for a command that
-// somebody may want to end meanwhile: symbols of a large program take seconds,
-// files on a file system that hangs for ever. Another namer works on a thread of
-// its own; submit() waits for it and asks whether to go on waiting. What was not
+// Names for a command that must not wait for them while it samples, wants all of them at
+// its end, and that somebody may want to end then: symbols of a large program take
+// seconds, files on a file system that hangs for ever. Another namer works on a thread of
+// its own; wait() waits for it and asks whether to go on waiting. What was not
 // found by then goes on being looked for, and is there for a later take().
 // LiveWorld has one.
 #pragma once
@@ -29,6 +29,7 @@ public:
 
     void submit(std::vector<NameRequest> requests) override;
     std::vector<NameAnswer> take() override;
+    void wait() override;
     [[nodiscard]] int ready_fd() const override { return -1; }
     [[nodiscard]] std::string progress() const override { return worker_->progress(); }
 

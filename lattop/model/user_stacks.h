@@ -55,6 +55,12 @@ public:
     /// Takes over names found since the last call; whether there were any.
     virtual bool collect() = 0;
 
+    /// Waits for what was asked for, or for as long as somebody says; then as collect().
+    virtual bool wait() { return collect(); }
+
+    /// Whether the name of a stack that has none is being looked for.
+    [[nodiscard]] virtual bool pending(const StackId& /*id*/) const { return false; }
+
     /// Asks where a task that sleeps stands now.
     virtual void want_live(const Task& task) = 0;
 

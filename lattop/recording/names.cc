@@ -203,10 +203,23 @@ void NameBook::take_over(const StackId& id, const UserStacks& stacks, Stacks& he
     std::vector<UserFramePtr>& known = here[id];
     if (auto before = stacks_.extract(id)) known = std::move(before.mapped());
     const UserStack* stack = stacks.find(id);
+    if (stack == nullptr && stacks.pending(id)) late_stacks_.insert(id);
     if (stack == nullptr || known == stack->frames) return;
     const Added added = add_stack(id, *stack, payload);
     if (added == Added::Never) ++left_out_;
     if (added != Added::Later) known = stack->frames;
+}
+
+void NameBook::take_late_stacks(const UserStacks& stacks, std::string& payload) {
+    std::erase_if(late_stacks_, [&](const StackId& id) {
+        const UserStack* stack = stacks.find(id);
+        if (stack == nullptr) return !stacks.pending(id);
+        const Added added = add_stack(id, *stack, payload);
+        if (added == Added::Never) ++left_out_;
+        if (const auto here = stacks_.find(id); here != stacks_.end() && added != Added::Later)
+            here->second = stack->frames;
+        return added != Added::Later;
+    });
 }
 
 std::vector<std::byte> NameBook::news(const Snapshot& snapshot, NameSources names) {
@@ -215,6 +228,7 @@ std::vector<std::byte> NameBook::news(const Snapshot& snapshot, NameSources name
     Cgroups cgroups_here;
     const UserStacks& stacks = names.stacks;
     take_late_users(names.users, payload);
+    take_late_stacks(stacks, payload);
     for (const UserHoldings& holder : snapshot.header.users)
         take_user(holder.uid, names.users, payload);
     for (const Task& task : snapshot.tasks) {
@@ -234,9 +248,10 @@ std::vector<std::byte> NameBook::news(const Snapshot& snapshot, NameSources name
     return finish(payload);
 }
 
-std::vector<std::byte> NameBook::late_users(Users& users) {
+std::vector<std::byte> NameBook::late(NameSources names) {
     std::string payload;
-    take_late_users(users, payload);
+    take_late_users(names.users, payload);
+    take_late_stacks(names.stacks, payload);
     return finish(payload);
 }
 

@@ -39,6 +39,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "lattop/model/cgroup_names.h"
@@ -70,7 +71,8 @@ struct NameSources {
 
 /// What has been written so far, and what is new. Of stacks and cgroups it keeps
 /// those of the last snapshot: on a machine that forks or starts containers, others
-/// come without end, and one that comes back is written again.
+/// come without end, and one that comes back is written again. Of the others it keeps in
+/// mind those whose names are still being looked for.
 class NameBook {
 public:
     /// `most`: bytes of all payloads.
@@ -80,8 +82,9 @@ public:
     /// empty where none are.
     std::vector<std::byte> news(const Snapshot& snapshot, NameSources names);
 
-    /// The payload for users of earlier snapshots whose names were not known then.
-    std::vector<std::byte> late_users(Users& users);
+    /// The payload for names that were being looked for when their snapshots were written
+    /// and are known since.
+    std::vector<std::byte> late(NameSources names);
 
     /// How many it keeps.
     [[nodiscard]] std::size_t stacks() const { return stacks_.size(); }
@@ -102,6 +105,8 @@ private:
     void take_user(std::uint32_t uid, Users& users, std::string& payload);
     void add_user(std::uint32_t uid, const std::string& name, std::string& payload);
     void take_late_users(Users& users, std::string& payload);
+    /// Names of stacks that are known by now; those that nobody looks for any more are forgotten.
+    void take_late_stacks(const UserStacks& stacks, std::string& payload);
     std::vector<std::byte> finish(const std::string& payload);
     /// Adds the one at `path` to those that are in the snapshot.
     void add_cgroup(const std::string& path, CgroupNames& names, Cgroups& here,
@@ -110,6 +115,7 @@ private:
 
     std::unordered_map<std::string, std::uint32_t> frames_;  // by the bytes of its item
     Stacks stacks_;
+    std::unordered_set<StackId, HashStackId> late_stacks_;
     std::unordered_map<std::uint32_t, std::string> users_;
     std::set<std::uint32_t> late_users_;
     Cgroups cgroups_;

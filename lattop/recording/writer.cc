@@ -58,8 +58,8 @@ void Writer::add_names(const Snapshot& snapshot, NameSources names, std::uint64_
     if (!news.empty()) put(Kind::Names, news, {}, 0, realtime_ns);
 }
 
-void Writer::add_late_users(Users& users, std::uint64_t realtime_ns) {
-    const std::vector<std::byte> late = names_.late_users(users);
+void Writer::add_late_names(NameSources names, std::uint64_t realtime_ns) {
+    const std::vector<std::byte> late = names_.late(names);
     if (!late.empty()) put(Kind::Names, late, {}, 0, realtime_ns);
 }
 

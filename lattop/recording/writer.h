@@ -33,11 +33,11 @@ public:
     /// Writes the names that are new with it, then the snapshot.
     void add(const Snapshot& snapshot, NameSources names, std::uint64_t realtime_ns);
 
-    /// Writes names of a snapshot already written that were found since.
+    /// Writes names of `snapshot`, which was written before, that are new since then.
     void add_names(const Snapshot& snapshot, NameSources names, std::uint64_t realtime_ns);
 
-    /// Writes names of users that were not known when their snapshots were written.
-    void add_late_users(Users& users, std::uint64_t realtime_ns);
+    /// Writes names that were being looked for when their snapshots were written.
+    void add_late_names(NameSources names, std::uint64_t realtime_ns);
 
     /// Nothing can be added behind it.
     void end(std::uint64_t realtime_ns);

@@ -12,32 +12,24 @@
 #include "lattop/output.h"
 
 namespace lattop {
-namespace {
-
-/// Who asked for an end gets it, also where a file system does not answer.
-constexpr std::chrono::seconds kNamesAfterSignal{5};
-
-}  // namespace
-
 StopNaming Gathering::stop_naming() {
     StopNaming by_signal = stop_naming_by(signals_, [this] { return !under_way_; });
-    return [this, by_signal = std::move(by_signal)](std::size_t missing) {
-        if (!names_until_) return by_signal(missing);
-        if (std::chrono::steady_clock::now() < *names_until_) return false;
-        if (!std::exchange(said_, true)) complain(names_given_up_text(missing));
-        return true;
+    return [this, behind = stop_naming_at(names_until_, std::move(by_signal))](
+               std::size_t missing) mutable {
+        return (under_way_ && std::chrono::steady_clock::now() >= until_) || behind(missing);
     };
 }
 
-void Gathering::begin() {
+void Gathering::begin(Clock::Time until) {
     under_way_ = true;
+    until_ = until;
     signals_.hold();
 }
 
-void Gathering::wait_until(Clock::Time until) {
+void Gathering::wait() {
     int signal = SIGCHLD;
     while (signal == SIGCHLD)
-        signal = signals_.wait_until(until);
+        signal = signals_.wait_until(until_);
     ended_ = signal != 0;
     under_way_ = false;
 }

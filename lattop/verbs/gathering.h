@@ -27,10 +27,11 @@ public:
     void let_signals_end() { signals_.let_through(); }
 
     /// From now on until finish() a signal ends no more than what goes on.
-    void begin();
+    /// Names are not waited for beyond `until`.
+    void begin(Clock::Time until);
 
     /// Waits until then, or for a signal, which may have come since begin().
-    void wait_until(Clock::Time until);
+    void wait();
 
     /// What was gathered is to be named and written, with signals as they are now: after one
     /// that came before, names are waited for a few seconds more.
@@ -40,7 +41,7 @@ private:
     EndSignals signals_;
     bool under_way_ = false;
     bool ended_ = false;  // by a signal
-    bool said_ = false;
+    Clock::Time until_;
     std::optional<Clock::Time> names_until_;
 };
 

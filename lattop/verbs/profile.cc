@@ -16,9 +16,6 @@
 namespace lattop {
 namespace {
 
-/// A report may take as many looks for names: each asks for a bounded number.
-constexpr int kNameRounds = 16;
-
 /// Of what the recording says about itself: a command line may be of megabytes.
 constexpr std::size_t kMostInTitle = 200;
 
@@ -40,14 +37,6 @@ void say_how_long(std::chrono::milliseconds duration) {
     const auto ns = std::chrono::nanoseconds(duration).count();
     complain(fmt::format("gathers for {}; ^C ends that",
                          format_duration(static_cast<std::uint64_t>(ns))));
-}
-
-void find_names(const Snapshot& snapshot, const World& world, bool command_lines) {
-    if (command_lines) want_command_lines(snapshot, world.stacks);
-    for (int round = 0; round < kNameRounds; ++round) {
-        world.stacks.want(snapshot);
-        if (!world.stacks.collect()) break;
-    }
 }
 
 }  // namespace
@@ -90,16 +79,18 @@ Profile Profile::live(const Selection& selection, const WantedWaits& wanted,
     period.add(first);
     if (duration) {
         const Clock::Time until = world.clock.now() + *duration;
-        gathering.begin();
+        gathering.begin(until);
         say_how_long(*duration);
         want_users(world.users, first);
-        find_names(first, world, command_lines);  // of what ends meanwhile
-        gathering.wait_until(until);
+        if (command_lines) want_command_lines(first, world.stacks);
+        find_names(first, world);  // of what ends meanwhile
+        gathering.wait();
         period.add(taker.take_surely());
     }
     profile.snapshot = period.snapshot();
     gathering.finish();
-    find_names(profile.snapshot, world, command_lines);
+    if (command_lines) want_command_lines(profile.snapshot, world.stacks);
+    find_names(profile.snapshot, world);
     gathering.let_signals_end();
     want_users(world.users, profile.snapshot);
     wait_for_users(world.users);

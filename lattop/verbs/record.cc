@@ -58,31 +58,43 @@ void show_progress(const recording::Writer& writer) {
                stderr);
 }
 
-/// A name service that is slow delayed no snapshot: its answers come behind them.
-void end_whole(const World& world, recording::Writer& writer) {
+recording::NameSources names_of(const World& world) {
+    return {world.stacks, world.users, world.cgroups};
+}
+
+/// Names that were slow to find delayed no snapshot: they come behind them. Those of `last`, the
+/// last one, may not have been asked for yet.
+void end_whole(const World& world, recording::Writer& writer, const Snapshot& last) {
+    find_names(last, world);
     wait_for_users(world.users);
-    writer.add_late_users(world.users, world.clock.realtime_ns());
+    writer.add_names(last, names_of(world), world.clock.realtime_ns());
     writer.end(world.clock.realtime_ns());
 }
 
 /// Without a module, or where it cannot be read, there is no more to come: a
 /// recording ends there, whole.
-std::optional<Snapshot> take_or_end(Taker& taker, bool last, World world,
-                                    recording::Writer& writer) {
+std::optional<Snapshot> take_or_end(Taker& taker, bool last, const World& world,
+                                    recording::Writer& writer, const Snapshot& written) {
     try {
         return last ? taker.take_surely() : taker.take();
     } catch (const Error&) {
-        if (writer.snapshots() != 0) end_whole(world, writer);
+        if (writer.snapshots() != 0) end_whole(world, writer, written);
         throw;
     }
 }
 
-void write_down(const Snapshot& snapshot, World world, recording::Writer& writer) {
+/// Names of the snapshots before that were found meanwhile. Before the next snapshot, which may
+/// show that a process runs another program by now.
+void write_late_names(const World& world, recording::Writer& writer) {
+    if (world.stacks.collect()) writer.add_late_names(names_of(world), world.clock.realtime_ns());
+}
+
+void write_down(const Snapshot& snapshot, const World& world, recording::Writer& writer) {
     const std::uint64_t now = world.source.realtime_ns().value_or(world.clock.realtime_ns());
     world.stacks.want(snapshot);
     world.stacks.collect();
     world.users.collect();
-    writer.add(snapshot, {world.stacks, world.users, world.cgroups}, now);
+    writer.add(snapshot, names_of(world), now);
 }
 
 }  // namespace
@@ -102,16 +114,19 @@ void record(const RecordPlan& plan, World world, recording::Writer& writer, cons
     const Clock::Time begin = world.clock.now();
     const Clock::Time end = plan.duration ? begin + *plan.duration : Clock::Time::max();
     Clock::Time next = begin;
+    Snapshot written;
     for (bool last = false;;) {
-        if (const auto snapshot = take_or_end(taker, last, world, writer)) {
+        write_late_names(world, writer);
+        if (auto snapshot = take_or_end(taker, last, world, writer, written)) {
             write_down(*snapshot, world, writer);
+            written = std::move(*snapshot);
             progress(writer);
         }
         if (last || !world.source.more()) break;
         next = std::min(std::max(next + plan.delay, world.clock.now()), end);
         last = wait(next) || next >= end;
     }
-    end_whole(world, writer);
+    end_whole(world, writer, written);
 }
 
 int record_command(Arguments& arguments) {
@@ -120,7 +135,9 @@ int record_command(Arguments& arguments) {
     EndSignals signals;
     std::optional<ChildCommand> child;
     if (!command->command.empty()) child.emplace(command->command, signals);
-    LiveWorld live(command->learn, stop_naming_by(signals, [] { return true; }));
+    std::optional<Clock::Time> names_until;
+    LiveWorld live(command->learn,
+                   stop_naming_at(names_until, stop_naming_by(signals, [] { return true; })));
     recording::OutputFile file(command->file);
     SystemClock clock;
     recording::Writer writer([&](auto bytes) { file.append(bytes); },
@@ -130,7 +147,9 @@ int record_command(Arguments& arguments) {
             const int signal = signals.wait_until(until);
             if (child && child->status()) return true;
             if (signal == 0) return false;
-            if (signal != SIGCHLD) return true;
+            if (signal == SIGCHLD) continue;
+            names_until = clock.now() + kNamesAfterSignal;
+            return true;
         }
     };
     const Progress progress = [&](const recording::Writer& written) {

@@ -107,7 +107,7 @@ public:
 
     void end() {
         write([&](recording::Writer& writer) {
-            writer.add_late_users(world_.users, world_.clock.realtime_ns());
+            writer.add_names(so_far(), names(), world_.clock.realtime_ns());
             writer.end(world_.clock.realtime_ns());
         });
     }
@@ -256,14 +256,14 @@ int run_command_verb(Arguments& arguments) {
     if (!options) return 0;
     EndSignals signals;
     ChildCommand child(options->command, signals);
-    // The command may be one that ^C does not end.
-    LiveWorld live(true, stop_naming_by(signals, [&] { return child.status().has_value(); }));
+    LiveWorld live(true, stop_naming_by(signals, [] { return true; }));
     const World world = live.world();
     Watch watch(*options, child, world);
     child.release();
     const int status =
         watch_to_end(child, signals, options->delay, world.clock, [&] { watch.look(); });
     Snapshot snapshot = watch.so_far();
+    find_names(snapshot, world);
     want_users(world.users, snapshot);
     wait_for_users(world.users);
     watch.end();

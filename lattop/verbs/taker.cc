@@ -6,6 +6,12 @@
 #include "lattop/output.h"
 
 namespace lattop {
+namespace {
+
+/// Each asks for a bounded number of names.
+constexpr int kNameRounds = 16;
+
+}  // namespace
 
 std::optional<Snapshot> Taker::take() {
     try {
@@ -22,6 +28,13 @@ Snapshot Taker::take_surely() {
     for (;;) {
         if (auto snapshot = take()) return std::move(*snapshot);
         world_.clock.sleep_until(world_.clock.now() + kTryAgainAfter);
+    }
+}
+
+void find_names(const Snapshot& snapshot, const World& world) {
+    for (int round = 0; round < kNameRounds; ++round) {
+        world.stacks.want(snapshot);
+        if (!world.stacks.wait()) break;
     }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Takes snapshots for verbs without a screen. A read that fails in passing is said
-// once and tried again, as long as PassingErrors puts up with it. Used by record, run,
-// and verbs over this machine.
+// once and tried again, as long as PassingErrors puts up with it. And what names them when
+// none is due any more. Used by record, run, and verbs over this machine.
 #pragma once
 
 #include <optional>
@@ -27,5 +27,9 @@ private:
     World world_;
     PassingErrors errors_;
 };
+
+/// Asks for the names of the snapshot's stacks and waits for them, and for those asked for before,
+/// as long as whoever made the world says.
+void find_names(const Snapshot& snapshot, const World& world);
 
 }  // namespace lattop

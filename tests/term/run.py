@@ -568,13 +568,19 @@ def command_lines_that_cannot_be_read_never_freeze_the_screen(setup):
 
 
 @test
-def ctrl_c_ends_the_wait_for_names_and_the_recording_is_whole(setup):
+def names_that_cannot_be_found_delay_no_snapshot_and_the_recording_is_whole(setup):
     terminal = Terminal(setup.folder, (120, 30))
     record = os.path.join(setup.folder, "by-address")
-    terminal.run(f"clear; {setup.with_module()} LATTOP_TEST_HANG=1 {setup.lattop} record --no-learn -o {record}; echo STATUS $?")
-    grown(record, 0)
+    terminal.run(f"clear; {setup.with_module()} LATTOP_TEST_HANG=1 {setup.lattop} record --no-learn -d 0.1 -o {record}; echo STATUS $?")
+    size = 0
+    for _ in range(5):
+        size = grown(record, size)
     terminal.keys("C-c")
-    terminal.wait("names are not waited for any longer", "2 snapshots", "STATUS 0")
+    terminal.wait("names are not waited for any longer", "STATUS 0")
+    terminal.run(f"clear; {setup.with_module()} LATTOP_TEST_HANG=1 {setup.lattop} record --no-learn -d 3600 -o {record} -- true; echo STATUS $?")
+    terminal.wait("2 snapshots")  # true has ended
+    terminal.keys("C-c")
+    terminal.wait("names are not waited for any longer", "STATUS 0")
     terminal.close()
     done = subprocess.run([setup.lattop, "-i", record, "-b", "-n", "1"], capture_output=True, text=True, check=False, timeout=TIMEOUT)
     if done.returncode != 0 or done.stderr or "futex_wait" not in done.stdout or "dbserver" not in done.stdout:

@@ -416,6 +416,8 @@ TEST_CASE("a wait for names ends when asked to, and what is found later is there
         return asked.size() == 3;
     });
     namer.submit(std::vector<NameRequest>(2));
+    CHECK(asked.empty());
+    namer.wait();
     CHECK(asked == std::vector<std::size_t>{2, 2, 2});
     CHECK(namer.take().empty());
     worker.answer();
@@ -432,9 +434,10 @@ TEST_CASE("names that are there are not asked about") {
         return false;
     });
     namer.submit(std::vector<NameRequest>(5));
+    namer.wait();
     CHECK(most == 5);
     CHECK(namer.take().size() == 5);
-    namer.submit({});
+    namer.wait();
 }
 
 }  // namespace lattop::test

@@ -80,6 +80,83 @@ TEST_CASE("a module unloaded meanwhile ends it: what was recorded is whole") {
     CHECK(reader.damage().empty());
 }
 
+TEST_CASE("names that are slow to find delay no snapshot: they are behind them") {
+    /// Finds what it is waited for, or what a test says.
+    class Slow final : public Namer {
+    public:
+        void submit(std::vector<NameRequest> requests) override {
+            asked_.insert(asked_.end(), requests.begin(), requests.end());
+        }
+        std::vector<NameAnswer> take() override { return std::exchange(found_, {}); }
+        void wait() override {
+            if (on_wait) on_wait();
+            find();
+        }
+        [[nodiscard]] int ready_fd() const override { return -1; }
+
+        void find() {
+            for (const NameRequest& request : std::exchange(asked_, {})) {
+                auto frame = std::make_shared<UserFrame>();
+                frame->symbol = "of_" + std::to_string(request.task.pid);
+                found_.push_back({request.id, {Naming::Result::Named, {{frame}}}});
+            }
+        }
+
+        std::function<void()> on_wait;
+
+    private:
+        std::vector<NameRequest> asked_;
+        std::vector<NameAnswer> found_;
+    };
+    FakeWorld fake;
+    auto owned = std::make_unique<Slow>();
+    Slow& namer = *owned;
+    StackNames names(std::move(owned));
+    // 41 has ended when the second snapshot is taken; 42 runs another program.
+    FakeSource source([](std::uint64_t n) {
+        SnapshotBuilder builder;
+        const auto trace = builder.add_trace({.id = 7, .user = {1}});
+        if (n == 0) builder.add_task({.pid = 41, .entries = {{.trace = trace}}});
+        builder.add_task({.pid = 42, .exec_id = n == 0 ? 1U : 2U, .entries = {{.trace = trace}}});
+        builder.add_task({.pid = 43, .entries = {{.trace = trace}}});
+        return builder.snapshot();
+    });
+    int waits = 3;
+    std::vector<std::byte> bytes;
+    recording::Writer writer(
+        [&](auto more) { bytes.insert(bytes.end(), more.begin(), more.end()); }, {}, 0);
+    const auto go = [&](const std::function<void()>& meanwhile) {
+        record(
+            {}, {source, names, fake.users, fake.cgroups, fake.clock, fake.learning, fake.reasons},
+            writer,
+            [&](Clock::Time) {
+                meanwhile();
+                return --waits == 0;
+            },
+            [](const auto&) {});
+        return Reader(read_from(bytes), "r");
+    };
+    const auto symbol = [](Reader& reader, std::uint32_t pid) {
+        const UserStack* stack = reader.names().find({{LT_KIND_TASK, pid, pid, 1000}, 1, 7});
+        return stack == nullptr ? "" : stack->frames.front()->symbol;
+    };
+    SECTION("at the end") {
+        namer.on_wait = [&] { CHECK(source.taken == 4); };
+        Reader reader = go([] {});
+        CHECK(reader.size() == 4);
+        CHECK(reader.damage().empty());
+        CHECK(symbol(reader, 41) == "of_41");
+        CHECK(symbol(reader, 42).empty());  // the program that had the addresses is gone
+        CHECK(symbol(reader, 43) == "of_43");
+    }
+    SECTION("as soon as they are found") {
+        Reader reader = go([&] { namer.find(); });
+        CHECK(symbol(reader, 41) == "of_41");
+        CHECK(symbol(reader, 42) == "of_42");
+        CHECK(symbol(reader, 43) == "of_43");
+    }
+}
+
 TEST_CASE("a recording whose names are not waited for is whole, with addresses") {
     /// Never finds anything.
     class Slow final : public Namer {
