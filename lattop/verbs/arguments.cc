@@ -12,6 +12,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "lattop/options.h"
 #include "lattop/output.h"
@@ -29,7 +30,31 @@ Query Selection::query() const {
     return query;
 }
 
+namespace {
+
+/// "--filter" and "--filter=WORD".
+bool says_option(std::string_view argument, std::string_view name) {
+    return argument.substr(0, argument.find('=')) == name;
+}
+
+}  // namespace
+
 struct Arguments::Parser {
+    struct Refusal {
+        std::vector<std::string> names;
+        std::string why, hint;
+    };
+
+    /// Where one of them is among the arguments.
+    void check_refusals(List arguments) const {
+        for (const char* argument : arguments)
+            for (const Refusal& refusal : refusals)
+                for (const std::string& name : refusal.names)
+                    if (says_option(argument, name))
+                        throw UsageError(fmt::format("{}: no {} here: {}", verb, name, refusal.why),
+                                         refusal.hint);
+    }
+
     CLI::App app;
     std::string verb;
     std::string usage;  ///< of the command behind "--"
@@ -37,6 +62,7 @@ struct Arguments::Parser {
     std::vector<std::string> pids;
     std::vector<std::uint32_t>* pids_to = nullptr;
     std::vector<std::string>* command_to = nullptr;
+    std::vector<Refusal> refusals;
     std::vector<Argument> table{{Argument::Kind::Flag, {"-h", "--help"}, "", "print this", {}}};
 };
 
@@ -97,6 +123,10 @@ void Arguments::selection(Selection& to) {
     waits(to.waits);
 }
 
+void Arguments::refuse(const char* names, std::string why, std::string hint) {
+    parser_->refusals.push_back({CLI::detail::split(names, ','), std::move(why), std::move(hint)});
+}
+
 void Arguments::command(std::vector<std::string>& to, const char* help) {
     parser_->command_to = &to;
     parser_->usage = fmt::format("-- COMMAND [ARGUMENT...]  {}", help);
@@ -139,6 +169,7 @@ bool Arguments::parse(std::string& print) {
         print = std::string(version.what()) + "\n";
         return false;
     } catch (const CLI::ParseError& error) {
+        parser_->check_refusals(list);
         throw UsageError(fmt::format("{}: {}", parser_->verb, error.what()),
                          fmt::format("see {} --help", parser_->verb));
     }

@@ -62,6 +62,9 @@ public:
     void tasks(Selection& to);
     void waits(WantedWaits& to);
     void selection(Selection& to);
+    /// Options of other verbs, "--filter,--no-idle", that this one refuses: why, and what to do
+    /// instead.
+    void refuse(const char* names, std::string why, std::string hint);
     /// What stands behind the first "--": a command to run.
     void command(std::vector<std::string>& to, const char* help);
     /// -V, and what --help ends with.

@@ -40,6 +40,9 @@ std::optional<RecordCommand> parse_record(Arguments& arguments) {
     arguments.text("--duration", "SECS", duration, "end after so many seconds");
     arguments.flag("--no-learn", no_learn, "do not teach the module to walk user stacks");
     arguments.tasks(result.plan.selection);
+    arguments.refuse("--filter,--no-idle", "a recording keeps all sleeps of its tasks",
+                     "-p and -k choose the tasks; report, export, diff, chain and replay take "
+                     "--filter and --no-idle when they read it");
     arguments.command(result.command, "end when this command, started here, has ended");
     if (!arguments.parse()) return std::nullopt;
     if (result.file.empty()) throw UsageError("lattop record: where to?", "give -o FILE");

@@ -17,6 +17,8 @@ int replay_command(Arguments& arguments) {
     arguments.text("-d,--delay", "SECS", delay,
                    "seconds between snapshots (default: as they were recorded)");
     arguments.text("-s,--sort", "COLUMN", sort, "as lattop -s", sort_columns());
+    std::string limit;
+    arguments.text("--limit", "N", limit, "as lattop --limit");
     bool no_mouse = false;
     arguments.flag("-M,--no-mouse", no_mouse, "leave the mouse to the terminal");
     arguments.selection(selection);
@@ -24,6 +26,7 @@ int replay_command(Arguments& arguments) {
         "There , and . go a snapshot back and on, [ and ] a tenth of the recording; Z stops and "
         "goes on.");
     if (!arguments.parse()) return 0;
+    if (!limit.empty()) options.limit = parse_limit(limit, "--limit");
     options.mouse = !no_mouse;
     options.selection = selection;
     options.delay_given = !delay.empty();

@@ -99,6 +99,18 @@ def keys_go_back_and_on_in_a_recording(setup):
 
 
 @test
+def a_recording_is_replayed_with_as_many_tasks_as_asked_for(setup):
+    terminal = Terminal(setup.folder, (100, 30))
+    terminal.run(f"clear; {setup.lattop} replay {setup.records} -d 3600 --limit 2")
+    terminal.wait("snapshot 1 of", "(first 2: see --limit)")
+    terminal.keys("q")
+    terminal.wait(PROMPT, gone=["see --limit"])
+    terminal.run(f"clear; {setup.lattop} record -o no.rec --filter nginx; echo STATUS $?")
+    terminal.wait("no --filter here: a recording keeps all sleeps", "when they read it", "STATUS 2")
+    terminal.close()
+
+
+@test
 def a_view_of_a_recording_that_stands_still_is_whole(setup):
     terminal = Terminal(setup.folder, (100, 30))
     terminal.run(f"clear; {setup.lattop} replay {setup.records} -d 3600")

@@ -4,6 +4,7 @@
 #include "lattop/model/stack_names.h"
 #include "lattop/model/stoppable_namer.h"
 #include "lattop/source/error.h"
+#include "lattop/verbs/replay.h"
 #include "tests/unit/support/catch.h"
 #include "tests/unit/support/errors_of.h"
 #include "tests/unit/support/fake_world.h"
@@ -334,6 +335,29 @@ TEST_CASE("a command stands behind two dashes, its options are its own") {
           std::vector<std::string>{"make", "-j2", "--", "all"});
     CHECK(parse({"-o", "x"}).empty());
     CHECK_THROWS_WITH(parse({"-o", "x", "--"}), has_text("no command stands behind --"));
+}
+
+TEST_CASE("filters are refused by record, with what to do instead") {
+    const std::vector<const char*> words = GENERATE(values<std::vector<const char*>>(
+        {{"-o", "x", "--filter", "postgres"}, {"--filter=postgres"}, {"-o", "x", "--no-idle"}}));
+    Arguments arguments("record", "records", words);
+    try {
+        record_command(arguments);
+        FAIL("was not refused");
+    } catch (const UsageError& error) {
+        CHECK_THAT(error.what(), has_text("a recording keeps all sleeps"));
+        CHECK_THAT(error.hint(), has_text("when they read it"));
+    }
+    // What is not refused is unknown, or something else is wrong with it.
+    const std::vector<const char*> other = {"-o", "x", "--nonsense"};
+    Arguments unknown("record", "records", other);
+    CHECK_THROWS_WITH(record_command(unknown), has_text("--nonsense"));
+}
+
+TEST_CASE("replay takes a limit as the live table does") {
+    const std::vector<const char*> words = {"--limit", "many", "x"};
+    Arguments arguments("replay", "replays", words);
+    CHECK_THROWS_WITH(replay_command(arguments), has_text("--limit many: give a whole number"));
 }
 
 }  // namespace lattop::test
