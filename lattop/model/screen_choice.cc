@@ -32,6 +32,9 @@ constexpr auto kSwitches = std::to_array<Switch>({
     {"order", "usual", "inverted", &ScreenChoice::invert},
     {"kernel-threads", "shown", "hidden", &ScreenChoice::hide_kernel_threads},
     {"idle", "shown", "hidden", &ScreenChoice::hide_idle},
+    {"exited", "shown", "hidden", &ScreenChoice::hide_exited},
+    {"processes", "alone", "tree", &ScreenChoice::tree},
+    {"figures", "since-reset", "interval", &ScreenChoice::interval},
 });
 
 std::optional<View> view_called(std::string_view name) {
@@ -101,7 +104,9 @@ std::string ScreenChoice::text() const {
 }
 
 ScreenChoice choice_of(const RowOptions& rows) {
-    return {rows.view, rows.sort, rows.invert, rows.hide_kernel_threads, rows.waits.hide_idle};
+    return {
+        rows.view,        rows.sort, rows.invert,  rows.hide_kernel_threads, rows.waits.hide_idle,
+        rows.hide_exited, rows.tree, rows.interval};
 }
 
 void begin_with(const ScreenChoice& choice, bool sort_given, RowOptions& rows) {
@@ -112,6 +117,9 @@ void begin_with(const ScreenChoice& choice, bool sort_given, RowOptions& rows) {
     if (has_column(choice.view, rows.sort)) rows.view = choice.view;
     rows.hide_kernel_threads = rows.hide_kernel_threads || choice.hide_kernel_threads;
     rows.waits.hide_idle = rows.waits.hide_idle || choice.hide_idle;
+    rows.hide_exited = choice.hide_exited;
+    rows.tree = choice.tree;
+    rows.interval = choice.interval;
 }
 
 ScreenChoice to_keep(ScreenChoice kept, const ScreenChoice& begun, const ScreenChoice& ended) {

@@ -2,7 +2,8 @@
 //
 // What the live table shows and how, as far as its user expects to find it again:
 // kept in a file of his when it ends, read by the live command when it begins.
-// Options of the command line go before it and are not kept.
+// Options of the command line go before it and are not kept, nor is what is a question of the
+// moment: a filter, tags, only active tasks.
 #pragma once
 
 #include <string>
@@ -19,6 +20,9 @@ struct ScreenChoice {
     bool invert = false;
     bool hide_kernel_threads = false;
     bool hide_idle = false;
+    bool hide_exited = false;
+    bool tree = false;      ///< in the view of processes
+    bool interval = false;  ///< figures are of that
 
     /// Throws Error, naming the line of `name` that is not understood.
     static ScreenChoice parse(std::string_view text, std::string_view name);

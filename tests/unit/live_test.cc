@@ -209,6 +209,17 @@ TEST_CASE("what was chosen on the screen is there the next time") {
                                         has_text("no kernel threads") &&
                                         has_text("no waits for work"));
     }
+    SECTION("with the tree, what X hides and figures of the interval, but not only active tasks") {
+        last_screen({press(U't'), press(U'X'), press(U'a'), press(U'o')});
+        LiveRun run({kTimeout});
+        CHECK(run_live(options, run.world(), run.terminal) == "");
+        const std::string& screen = run.terminal.screens.back();
+        CHECK_THAT(screen, has_text("Processes:") && has_text("├─ db") && has_text("of the last") &&
+                               has_text("no exited") && !has_text("only active"));
+        // As it was: all three once more.
+        last_screen({press(U't'), press(U'X'), press(U'a')});
+        CHECK_THAT(last_screen({}), !has_text("of the last") && !has_text("no exited"));
+    }
     SECTION("where the command line does not say otherwise, which is not kept") {
         options.sort = Column::Pid;
         options.sort_given = true;
