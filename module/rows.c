@@ -34,7 +34,7 @@
 
 #include "row_space.h"
 
-enum { MIN_TABLE_BITS = 6 };
+enum { MIN_TABLE_BITS = 6, SLOTS_AT_A_STRETCH = 1024 };
 
 /* --- tables: spaces_lock held --- */
 
@@ -259,16 +259,30 @@ static bool evict_one(struct lt *lt, const struct lt_space *keep, bool of_owner)
 	return oldest;
 }
 
-/* Sees to room for more rows in s's table. */
+static void copy_slots(struct lt_space *s, struct lt_row_table *to, const struct lt_row_table *from, u32 first, u32 end)
+{
+	u32 i;
+
+	for (i = first; i < end; i++)
+		if (from->rows[i].key)
+			put_row(s, to, from->rows[i].key, from->rows[i].how);
+}
+
+/*
+ * Sees to room for more rows in s's table; who calls looks again whether there is. Copied in stretches: meanwhile
+ * programs that unmap something have the lock. Only teaching adds rows and makes tables, under rows_mutex; one that
+ * was dropped between two stretches is not to be touched any more.
+ */
 static int make_room(struct lt *lt, struct lt_space *s, u32 more)
 {
 	struct lt_row_table *old, *new;
-	u32 i, nr, bits = MIN_TABLE_BITS;
+	u32 nr, slots, first = 0, bits = MIN_TABLE_BITS;
+	bool there, last;
 
-	/* only teaching adds rows, under rows_mutex; an unmapping elsewhere may still drop them */
 	spin_lock(&lt->spaces_lock);
 	old = rcu_dereference_protected(s->table, lockdep_is_held(&lt->spaces_lock));
 	nr = old ? old->nr : 0;
+	slots = old ? 1U << old->bits : 0;
 	spin_unlock(&lt->spaces_lock);
 	while ((3U << bits) / 4 < nr + more)
 		bits++;
@@ -276,18 +290,26 @@ static int make_room(struct lt *lt, struct lt_space *s, u32 more)
 	if (!new)
 		return -ENOMEM;
 	new->bits = bits + 1;
-	spin_lock(&lt->spaces_lock);
-	old = rcu_dereference_protected(s->table, lockdep_is_held(&lt->spaces_lock));
-	for (i = 0; old && i < 1U << old->bits; i++)
-		if (old->rows[i].key)
-			put_row(s, new, old->rows[i].key, old->rows[i].how);
-	rcu_assign_pointer(s->table, new);
-	lt->row_bytes += table_bytes(new->bits);
-	if (old) {
-		lt->row_bytes -= table_bytes(old->bits);
-		kvfree_rcu(old, rcu);
-	}
-	spin_unlock(&lt->spaces_lock);
+	do {
+		cond_resched();
+		last = slots - first <= SLOTS_AT_A_STRETCH;
+		spin_lock(&lt->spaces_lock);
+		there = rcu_access_pointer(s->table) == old;
+		if (there)
+			copy_slots(s, new, old, first, last ? slots : first + SLOTS_AT_A_STRETCH);
+		if (there && last) {
+			rcu_assign_pointer(s->table, new);
+			lt->row_bytes += table_bytes(new->bits);
+			if (old) {
+				lt->row_bytes -= table_bytes(old->bits);
+				kvfree_rcu(old, rcu);
+			}
+		}
+		spin_unlock(&lt->spaces_lock);
+		first += SLOTS_AT_A_STRETCH;
+	} while (there && !last);
+	if (!there)
+		kvfree(new);
 	return 0;
 }
 

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Teaches itself rows for code of which some goes meanwhile: each lesson is full, most of
+ * its rows in a mapping that stays, one in a page that another thread unmaps and maps
+ * again, so that the table is dropped now and then, also while it grows. In the end the
+ * table is dropped and taught ROWS rows, and it says so and waits. tests/vm/cases/stack-rows-unmapped runs it. row-storm [SECONDS [ROWS]]
+ */
+#include "truth.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+
+enum { PAGE = 4096, AT_ONCE = LT_MAX_TEACH_ROWS };
+
+static char *stays, *goes;
+static size_t stays_bytes;
+static atomic_bool ends;
+static struct lt_row rows[AT_ONCE];
+static struct lt_row_range ranges[2];
+static struct lt_teach lesson = {.size = sizeof(lesson), .rows = (uintptr_t)rows, .ranges = (uintptr_t)ranges};
+static char buffer[TRUTH_BUFFER_BYTES];
+
+static char* map(char* at, size_t bytes) {
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED : 0);
+    char* got = mmap(at, bytes, PROT_READ | PROT_EXEC, flags, -1, 0);
+
+    if (got == MAP_FAILED) truth_die("mmap");
+    return got;
+}
+
+/* A lesson about rows first, first + 1, ... of the mapping that stays, and about the page that goes if `both`. */
+static long teach(int fd, uint64_t first, uint32_t n, bool both) {
+    for (uint32_t i = 0; i < n; i++)
+        rows[i] = (struct lt_row){.pc = (uintptr_t)stays + 4 * (first + i), .kind = LT_ROW_SP, .cfa_offset = 8};
+    if (both) rows[0].pc = (uintptr_t)goes + 1;
+    ranges[0] = (struct lt_row_range){(uintptr_t)stays, (uintptr_t)stays + stays_bytes};
+    ranges[1] = (struct lt_row_range){(uintptr_t)goes, (uintptr_t)goes + PAGE};
+    lesson.n_rows = n;
+    lesson.n_ranges = both ? 2 : 1;
+    return ioctl(fd, LT_IOC_TEACH, &lesson);
+}
+
+static void* unmap_often(void* unused) {
+    unsigned seed = 1;
+
+    while (!ends) {
+        truth_sleep_us(rand_r(&seed) % 20000);
+        truth_need(munmap(goes, PAGE), "munmap");
+        map(goes, PAGE);
+    }
+    return unused;
+}
+
+int main(int argc, char** argv) {
+    uint64_t seconds = (uint64_t)truth_arg(argc, argv, 1, 5), all = (uint64_t)truth_arg(argc, argv, 2, 200000);
+    uint64_t until, taught = 0, at = 0, too_late = 0;
+    int records = truth_open_lattop((uint32_t)getpid()), fd = open(LT_PROC_PATH, O_RDONLY | O_CLOEXEC);
+    const struct lt_header* header;
+    pthread_t unmapper;
+
+    truth_need(fd, LT_PROC_PATH);
+    truth_sleep_us(1000); /* has a record, then */
+    header = truth_snapshot(records, buffer, sizeof(buffer));
+    if (header->section[LT_SEC_TASKS].count != 1) truth_die("no record");
+    lesson.pid = (uint32_t)getpid();
+    lesson.start_ns = truth_task(header, 0)->start_ns;
+    lesson.exec_id = truth_task(header, 0)->exec_id;
+    stays_bytes = 4 * (all + AT_ONCE);
+    stays = map(NULL, stays_bytes);
+    goes = map(NULL, 3 * PAGE) + PAGE; /* with neighbours that it does not merge with others */
+
+    truth_need0(pthread_create(&unmapper, NULL, unmap_often, NULL), "pthread_create");
+    until = truth_clock(CLOCK_MONOTONIC) + seconds * 1000000000;
+    while (truth_clock(CLOCK_MONOTONIC) < until) {
+        if (teach(fd, at, AT_ONCE, true) == 0)
+            taught++;
+        else if (errno == ESTALE || errno == EAGAIN)
+            too_late++;
+        else
+            truth_die("LT_IOC_TEACH");
+        at = (at + AT_ONCE) % all;
+    }
+    ends = true;
+    truth_need0(pthread_join(unmapper, NULL), "pthread_join");
+    /* There is a row in it, so that all go with it; and then as many as asked for */
+    while (teach(fd, 0, 1, true))
+        if (errno != EAGAIN) truth_die("LT_IOC_TEACH");
+    truth_need(munmap(goes, PAGE), "munmap");
+    for (at = 0; at < all;) {
+        uint32_t n = all - at < AT_ONCE ? (uint32_t)(all - at) : AT_ONCE;
+
+        if (teach(fd, at, n, false) == 0)
+            at += n;
+        else if (errno != EAGAIN)
+            truth_die("LT_IOC_TEACH");
+    }
+    printf("lessons %llu taken, %llu too late\nrows %llu\n", (unsigned long long)taught,
+           (unsigned long long)too_late, (unsigned long long)all);
+    fflush(stdout);
+    pause();
+}
