@@ -73,12 +73,11 @@ void Resolver::resolve(const std::vector<lt_miss>& misses) {
         by_process[{miss.tgid, miss.exec_id}].push_back(miss);
     std::size_t budget = limits_.step_frames;
     for (const auto& [id, its] : by_process) {
-        if (watch_ != nullptr && !watch_->begin(id)) {
+        const WatchedLook look(watch_, id);
+        if (look.allowed())
+            resolve_process(id, its, budget);
+        else
             stats_.left_alone += its.size();
-            continue;
-        }
-        resolve_process(id, its, budget);
-        if (watch_ != nullptr) watch_->end();
     }
     stats_.files = files_.size();
     stats_.processes = processes_.size();

@@ -30,4 +30,22 @@ public:
     virtual void end() = 0;
 };
 
+/// A look at a process: it ends with this, however that ends.
+class WatchedLook {
+public:
+    /// `watch`: may be null, and is not asked then.
+    WatchedLook(ResolverWatch* watch, const ResolvedProcess& process)
+        : watch_(watch), allowed_(watch == nullptr || watch->begin(process)) {}
+    WatchedLook(const WatchedLook&) = delete;
+    WatchedLook& operator=(const WatchedLook&) = delete;
+    ~WatchedLook() {
+        if (watch_ != nullptr && allowed_) watch_->end();
+    }
+    [[nodiscard]] bool allowed() const { return allowed_; }
+
+private:
+    ResolverWatch* watch_;
+    bool allowed_;
+};
+
 }  // namespace lattop

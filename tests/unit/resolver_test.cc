@@ -65,6 +65,7 @@ public:
               std::span<const lt_row_range> ranges) override {
         if (miss.tgid == keeper) keeps.get_future().wait();
         const std::lock_guard guard(lock);
+        if (fail) throw Error("the module is broken");
         lessons.push_back({miss, {rows.begin(), rows.end()}, {ranges.begin(), ranges.end()}});
         if (lessons.size() == gone_behind_lesson) gone = loaded_again = true;
         if (answers.empty()) return 0;
@@ -159,6 +160,18 @@ lt_miss miss_of(const Child& child) {
     return miss;
 }
 
+/// Counts who is looked at.
+class FakeWatch final : public ResolverWatch {
+public:
+    bool begin(const ResolvedProcess&) override {
+        ++begun;
+        return true;
+    }
+    void end() override { ++ended; }
+
+    int begun = 0, ended = 0;
+};
+
 }  // namespace
 
 TEST_CASE("one miss teaches the rows of the whole stack") {
@@ -180,6 +193,18 @@ TEST_CASE("one miss teaches the rows of the whole stack") {
     }
     CHECK(resolver.stats().rows == lesson.rows.size());
     CHECK(resolver.stats().ends.at(static_cast<std::size_t>(WalkEnd::Complete)) == 1);
+}
+
+TEST_CASE("a process is no longer looked at behind a lesson that failed") {
+    const Child child(kProgram, kLines);
+    FakeDoor door;
+    FakeWatch watch;
+    Resolver resolver(door, {}, "/proc", {}, &watch);
+    door.asleep = {miss_of(child)};
+    door.fail = true;
+    CHECK_THROWS_AS(resolver.introduce(), Error);
+    CHECK(watch.begun == 1);
+    CHECK(watch.ended == 1);
 }
 
 TEST_CASE("a second process is taught at first sight what the first one needed") {
