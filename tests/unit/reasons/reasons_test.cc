@@ -104,6 +104,13 @@ TEST_CASE("what a trace cannot show on every machine has its reason by the names
         {{"futex_wait_queue", "do_futex"}, "job queue", {"runtime.futex", "runtime.stopm"}},
         {{"do_sys_poll"}, "database", {"poll", "PQgetResult", "main"}},
         {{"do_sys_poll"}, "DNS reply", {"poll", "getaddrinfo"}},
+        {{"do_sys_poll"}, "D-Bus reply", {"ppoll", "sd_bus_call", "main"}},
+        {{"do_sys_poll"}, "name service", {"poll", "__nscd_getpw_r", "getpwnam"}},
+        {{"do_sys_poll"}, "LDAP reply", {"poll", "wait4msg", "ldap_result", "main"}},
+        {{"do_sys_poll"}, "X reply", {"poll", "xcb_wait_for_reply64", "XSync"}},
+        {{"do_sys_poll"}, "socket recv", {"poll", "internal_select", "sock_call_ex", "sock_recv"}},
+        {{"do_sys_poll"}, "accept", {"poll", "internal_select", "sock_call_ex", "sock_accept"}},
+        {{"do_sys_poll"}, "poll", {"poll", "g_main_context_iterate", "g_main_loop_run"}},
     };
     const ReasonTable table = built_in_reasons();
     for (const Case& one : cases) {
