@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Asks one thing of the module again and again, and each time lets one allocation of it
+ * fail, the first, the second and so on to the last, or at most TRIES of them, evenly
+ * chosen (/proc/thread-self/fail-nth: a kernel with fault injection). It must be done, or
+ * refused with ENOMEM and nothing done; and then be done when nothing fails. Says how
+ * often which. Of a load, those of the module's. With TRIES below 0 it asks so many times and each time any may fail, as
+ * debugfs's failslab says of tasks that ask for it. tests/vm/cases/fault-allocations-fail
+ * runs it.
+ *
+ * fail-nth load|unload TRIES KO [PARAMETERS]
+ * fail-nth open|text|records|misses|reset|filter TRIES
+ */
+#include "truth.h"
+
+#include <poll.h>
+
+enum { MORE_THAN_ANY = 1000000000 };
+
+struct subject {
+    const char* name;
+    void (*prepare)(void);
+    long (*ask)(void);
+    void (*undo)(void); /* what was done */
+    bool (*is_done)(void);
+};
+
+static const char *ko, *parameters;
+static int nth_fd, any_fd, opened = -1;
+static char* buffer;
+
+static void set_nth(long n) {
+    char text[24];
+
+    truth_need(pwrite(nth_fd, text, (size_t)snprintf(text, sizeof(text), "%ld", n), 0), "fail-nth");
+}
+
+/* How many allocations would still have been gone by; 0: one has failed. */
+static long get_nth(void) {
+    char text[24] = "";
+
+    truth_need(pread(nth_fd, text, sizeof(text) - 1, 0), "fail-nth");
+    return strtol(text, NULL, 10);
+}
+
+static void set_any(bool may_fail) {
+    truth_need(pwrite(any_fd, may_fail ? "1" : "0", 1, 0), "make-it-fail");
+}
+
+static bool is_loaded(void) {
+    char line[256];
+    FILE* modules = fopen("/proc/modules", "r");
+    bool found = false;
+
+    if (!modules) truth_die("/proc/modules");
+    while (fgets(line, sizeof(line), modules))
+        found = found || !strncmp(line, "lattop ", 7);
+    fclose(modules);
+    if (!found && access(LT_PROC_PATH, F_OK) == 0) {
+        errno = EEXIST;
+        truth_die(LT_PROC_PATH " without the module");
+    }
+    return found;
+}
+
+static bool is_not_loaded(void) {
+    return !is_loaded();
+}
+
+static int ko_fd;
+
+static void open_ko(void) {
+    ko_fd = (int)truth_need(open(ko, O_RDONLY | O_CLOEXEC), ko);
+}
+
+static long load(void) {
+    return syscall(SYS_finit_module, ko_fd, parameters, 0);
+}
+
+/* Allocations of the kernel's own, before the module has its turn: it refuses a parameter first of all. */
+static long before_load(void) {
+    long n;
+
+    set_nth(MORE_THAN_ANY);
+    if (syscall(SYS_finit_module, ko_fd, "hook=no-such-hook", 0) == 0) truth_die("hook=no-such-hook: loaded");
+    n = MORE_THAN_ANY - get_nth();
+    set_nth(0);
+    return n;
+}
+
+static long unload(void) {
+    return syscall(SYS_delete_module, "lattop", 0);
+}
+
+static void plainly_unload(void) {
+    truth_need(unload(), "delete_module");
+}
+
+static void plainly_load(void) {
+    truth_need(load(), "finit_module");
+}
+
+static void open_ko_and_load(void) {
+    open_ko();
+    plainly_load();
+}
+
+static long open_file(void) {
+    return opened = open(LT_PROC_PATH, O_RDWR | O_CLOEXEC);
+}
+
+static void close_file(void) {
+    close(opened);
+    opened = -1;
+}
+
+static void open_plainly(void) {
+    truth_need(open_file(), LT_PROC_PATH);
+}
+
+static void nothing(void) {}
+
+static bool always(void) {
+    return true;
+}
+
+static long read_file(void) {
+    return pread(opened, buffer, TRUTH_PROCESS_BYTES, 0);
+}
+
+static void ask_for_records(void) {
+    struct lt_query query = {.size = sizeof(query),
+                             .view = LT_VIEW_RECORDS,
+                             .limit = LT_MAX_LIMIT,
+                             .traces = LT_TRACES_ALL,
+                             .uid = LT_UID_ANY};
+
+    open_plainly();
+    truth_need(ioctl(opened, LT_IOC_QUERY, &query), "LT_IOC_QUERY");
+}
+
+static void check_records(void) {
+    truth_snapshot(opened, buffer, TRUTH_PROCESS_BYTES);
+}
+
+static long take_misses(void) {
+    static struct lt_miss room[LT_MAX_MISSES];
+    struct lt_misses misses = {
+        .size = sizeof(misses), .n = LT_MAX_MISSES, .event_fd = -1, .misses = (uintptr_t)room};
+
+    return ioctl(opened, LT_IOC_MISSES, &misses);
+}
+
+static long reset(void) {
+    return write(opened, "reset", 5);
+}
+
+static long filter(void) {
+    static const char wanted[] = "filter tgid=1,2,3 uid=0,1 cgroup=/ kthreads=no";
+
+    return write(opened, wanted, sizeof(wanted) - 1);
+}
+
+static void filter_nothing(void) {
+    truth_need(write(opened, "filter none", 11), "filter none");
+}
+
+static const struct subject subjects[] = {
+    {"load", open_ko, load, plainly_unload, is_loaded},
+    {"unload", open_ko_and_load, unload, plainly_load, is_not_loaded},
+    {"open", nothing, open_file, close_file, always},
+    {"text", open_plainly, read_file, nothing, always},
+    {"records", ask_for_records, read_file, check_records, always},
+    {"misses", open_plainly, take_misses, nothing, always},
+    {"reset", open_plainly, reset, nothing, always},
+    {"filter", open_plainly, filter, filter_nothing, always},
+};
+
+/* What was asked for has been done, or refused for want of memory and nothing done. */
+static void judge(const struct subject* s, long answer, int error, long n) {
+    if (answer >= 0) {
+        if (!s->is_done()) truth_die("%s, try %ld: done, but it is not", s->name, n);
+        s->undo();
+        return;
+    }
+    errno = error;
+    if (error != ENOMEM) truth_die("%s, try %ld", s->name, n);
+    if (s->is_done != always && s->is_done())
+        truth_die("%s, try %ld: refused, but it is done", s->name, n);
+}
+
+/* Any may fail, each time. */
+static void ask_often(const struct subject* s, long tries) {
+    long refused = 0;
+
+    for (long n = 1; n <= tries; n++) {
+        long answer;
+        int error;
+
+        set_any(true);
+        answer = s->ask();
+        error = errno;
+        set_any(false);
+        judge(s, answer, error, n);
+        refused += answer < 0;
+    }
+    printf("%s, any may fail: %ld of %ld times refused\n", s->name, refused, tries);
+    if (refused == 0) {
+        errno = ENODATA;
+        truth_die("nothing failed");
+    }
+}
+
+/* One allocation fails; true when there was one. */
+static bool fail_one(const struct subject* s, long n, long* done, long* refused) {
+    long answer;
+    int error;
+    bool failed;
+
+    set_nth(n);
+    answer = s->ask();
+    error = errno;
+    failed = get_nth() == 0;
+    set_nth(0);
+    judge(s, answer, error, n);
+    if (answer < 0 && !failed) truth_die("%s: refused when nothing failed", s->name);
+    *(answer < 0 ? refused : done) += failed;
+    return failed;
+}
+
+int main(int argc, char** argv) {
+    const struct subject* s = subjects;
+    const struct subject* end = subjects + sizeof(subjects) / sizeof(*subjects);
+    bool any = argc > 2 && argv[2][0] == '-';
+    long tries, all, first, tried = 0, done = 0, refused = 0;
+    double step;
+
+    while (s < end && (argc < 2 || strcmp(s->name, argv[1])))
+        s++;
+    if (s == end || (s < subjects + 2 && argc < 4)) {
+        errno = EINVAL;
+        truth_die("fail-nth WHAT TRIES [KO [PARAMETERS]]");
+    }
+    if (any) argv[2]++;
+    tries = truth_arg(argc, argv, 2, 100);
+    ko = argc > 3 ? argv[3] : "";
+    parameters = argc > 4 ? argv[4] : "";
+    buffer = malloc(TRUTH_PROCESS_BYTES);
+    nth_fd = (int)truth_need(open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC), "fail-nth");
+    any_fd = (int)truth_need(open("/proc/self/make-it-fail", O_RDWR | O_CLOEXEC), "make-it-fail");
+    s->prepare();
+    if (any) {
+        ask_often(s, tries);
+        return 0;
+    }
+    /* How many are there? The first time there are some more than later */
+    for (int i = 0; i < 2; i++) {
+        set_nth(MORE_THAN_ANY);
+        truth_need(s->ask(), s->name);
+        all = MORE_THAN_ANY - get_nth();
+        set_nth(0);
+        s->undo();
+    }
+    first = s->ask == load ? before_load() + 1 : 1;
+    step = all - first >= tries ? (double)(all - first) / (double)tries : 1;
+    for (double n = (double)first; n <= (double)all; n += step)
+        tried += fail_one(s, (long)n, &done, &refused);
+    truth_need(s->ask(), s->name);
+    if (!s->is_done()) truth_die("%s: not done when nothing fails", s->name);
+    s->undo();
+    printf(
+        "%s: %ld allocations, %ld made to fail: %ld times refused, %ld times done all the same\n",
+        s->name, all, tried, refused, done);
+    if (tried == 0) {
+        errno = ENODATA;
+        truth_die("nothing failed");
+    }
+}
