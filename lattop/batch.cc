@@ -4,6 +4,10 @@
 #include "lattop/batch.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <utility>
+#include <vector>
 
 #include "lattop/export/json.h"
 #include "lattop/export/text.h"
@@ -135,6 +139,14 @@ bool wait_for_users(Users& users, std::chrono::milliseconds patience) {
     return false;
 }
 
+void complain_of_silent(std::span<const std::uint32_t> pids) {
+    if (pids.empty()) return;
+    complain(
+        fmt::format("names are not waited for where memory or files do not answer (process{} "
+                    "{}): stacks without them stay addresses",
+                    pids.size() == 1 ? "" : "es", fmt::join(pids, ", ")));
+}
+
 void run_batch(const Options& options, World world, Charset charset, const Output& output) {
     const Query query = make_query(options);
     Model model;
@@ -142,13 +154,16 @@ void run_batch(const Options& options, World world, Charset charset, const Outpu
     CostMeter meter(world.clock, world.learning);
     Pace pace(options, world);
     bool wait = true;  // for users; once in vain is enough
+    std::vector<std::uint32_t> silent;
     for (std::uint64_t n = 1;; ++n) {
         model.update(take_patiently(query, world, pace), query);
         want_users(world.users, model.snapshot());
         world.stacks.want(model.snapshot());
         if (options.command_lines || command_lines_needed(row_options(options)))
             want_command_lines(model.snapshot(), world.stacks);
-        world.stacks.collect();
+        world.stacks.wait();
+        if (auto now = world.stacks.silent(); now != silent)
+            complain_of_silent(silent = std::move(now));
         const bool last = n == options.refreshes || !world.source.more();
         world.users.collect();
         // Not beyond the next look.

@@ -3,7 +3,9 @@
 // The commands `lattop -b` and `lattop --json`. Called by main.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <span>
 #include <string_view>
 
 #include "lattop/clock.h"
@@ -37,6 +39,9 @@ struct World {
 /// Waits for the names of users that were asked for, as long as `patience` says. Says
 /// how many are numbers, and false, where the system does not give them.
 bool wait_for_users(Users& users, std::chrono::milliseconds patience = kUsersPatience);
+
+/// Says whose names are not waited for, as their memory or files do not answer; nothing for nobody.
+void complain_of_silent(std::span<const std::uint32_t> pids);
 
 /// Prints refreshes until there were as many as asked for, the source has no
 /// more, or nobody reads. Throws Error.

@@ -7,6 +7,7 @@
 
 #include <utility>
 
+#include "lattop/model/worker_namer.h"
 #include "lattop/output.h"
 #include "lattop/reasons/load.h"
 #include "lattop/resolver_worker.h"

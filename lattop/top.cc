@@ -14,6 +14,9 @@
 #include "lattop/live_world.h"
 #include "lattop/model/column_choice.h"
 #include "lattop/model/screen_choice.h"
+#include "lattop/model/stack_names.h"
+#include "lattop/model/stoppable_namer.h"
+#include "lattop/model/worker_namer.h"
 #include "lattop/output.h"
 #include "lattop/reasons/load.h"
 #include "lattop/recorded_world.h"
@@ -38,6 +41,12 @@ std::unique_ptr<Learning> make_learning(const Options& options) {
     return start_learning();
 }
 
+/// Each refresh waits for its names, also for those of large programs.
+std::unique_ptr<Namer> batch_namer() {
+    return std::make_unique<StoppableNamer>(std::make_unique<WorkerNamer>(make_fetch()),
+                                            [](std::size_t) { return false; });
+}
+
 /// What there is to say when the terminal is the user's again.
 std::string run_here(const Options& options) {
     ProcSource source;
@@ -45,7 +54,7 @@ std::string run_here(const Options& options) {
     SystemClock clock;
     Reasons reasons(load_user_reasons());
     if (options.batch) {
-        StackNames stacks(std::make_unique<InlineNamer>(make_fetch()));
+        StackNames stacks(batch_namer());
         SystemUsers users;
         const auto learning = make_learning(options);
         run_batch(options,

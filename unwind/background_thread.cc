@@ -5,15 +5,9 @@
 
 #include <pthread.h>
 
-#include <chrono>
 #include <csignal>
 
 namespace lattop {
-namespace {
-
-constexpr std::chrono::milliseconds kPatience{200};
-
-}  // namespace
 
 void block_signals() {
     sigset_t all;
@@ -23,7 +17,7 @@ void block_signals() {
 
 void join_or_leave(std::thread& thread, std::unique_lock<std::mutex>& lock,
                    std::condition_variable& changed, const bool& stopped) {
-    const bool ended = changed.wait_for(lock, kPatience, [&] { return stopped; });
+    const bool ended = changed.wait_for(lock, kEndPatience, [&] { return stopped; });
     lock.unlock();
     if (ended)
         thread.join();

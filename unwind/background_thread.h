@@ -4,6 +4,7 @@
 // is ended. Used by DebugFetch and by lattop's WorkerNamer and ResolverWorker.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -12,6 +13,9 @@ namespace lattop {
 
 /// For a thread's beginning: signals are the main thread's.
 void block_signals();
+
+/// How long the end of the program waits for a thread that was asked to stop.
+inline constexpr std::chrono::milliseconds kEndPatience{200};
 
 /// For the end of the program, with `lock` held and the thread asked to stop:
 /// waits a moment for it to set `stopped` and notify `changed`. A thread that a

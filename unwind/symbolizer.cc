@@ -193,6 +193,10 @@ void Symbolizer::complete(ElfImage& image, const Mapping& mapping, const File& f
             return;
         }
         fd = debug_.fetch->take(name->build_id);
+        if (!fd && state == DebugFetch::State::Here) {  // another thread took it: fetched again
+            naming.result = Naming::Result::Waiting;
+            return;
+        }
         alt_link = AltLink::Followed;
     }
     if (fd)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Addresses of live tasks to names. Called for each user stack that has none
-// yet: by the batch commands directly, by the live screen from a thread of its
-// own (files may be slow to read). Not for use by two threads at once.
+// yet, from threads beside the commands (files may be slow to read), and by `lattop stack`.
+// Not for use by two threads at once.
 //
 // What costs is remembered: each file's symbols once, whoever maps it; each
 // process's maps until an address lies outside them; the functions that its JIT

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Finds what a NameRequest asks for: the names of a recorded stack, or the
-// stack of a thread as it is now and its names, or the command line of a task. Called by both
-// namers; not for two threads at once.
+// stack of a thread as it is now and its names, or the command line of a task. Called by
+// WorkerNamer; not for two threads at once.
 #pragma once
 
 #include <cstddef>

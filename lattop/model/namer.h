@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Who looks up the names of a stack: at once (batch), or on a thread of its own
-// (the live screen, which must not wait for slow files). StackNames asks.
+// Who looks up the names of a stack, on threads of its own (worker_namer.h); some wait for
+// them (stoppable_namer.h). StackNames asks.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
-#include <deque>
-#include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "lattop/model/user_stacks.h"
 #include "unwind/debug_fetch.h"
 #include "unwind/symbolizer.h"
-#include "unwind/unique_fd.h"
 
 namespace lattop {
 
@@ -36,6 +30,7 @@ struct NameAnswer {
     Naming naming{};
     std::optional<LiveNames> live{};            ///< to a request for that
     std::optional<std::string> command_line{};  ///< the same
+    bool not_now = false;  ///< nobody looked: its process is silent(). To be asked again
 };
 
 class Namer {
@@ -45,73 +40,27 @@ public:
     Namer& operator=(const Namer&) = delete;
     virtual ~Namer() = default;
 
-    /// A request for a live stack or a command line is answered before all others that
-    /// wait: somebody looks at it, and it takes no symbols.
+    /// Each request is answered once, but one of each silent() process. One for a live stack
+    /// or a command line is answered before all others that wait: somebody looks at it, and it
+    /// takes no symbols.
     virtual void submit(std::vector<NameRequest> requests) = 0;
 
     /// The answers since the last call.
     virtual std::vector<NameAnswer> take() = 0;
 
-    /// Waits for the answers to all requests, or for as long as somebody says. Nothing to
-    /// wait for where take() has them after submit().
+    /// Waits for the answers to all requests but those that silent() processes keep, or for as
+    /// long as somebody says. Nobody waits for those of who shows names when they come.
     virtual void wait() {}
 
-    /// Readable when take() has something; -1 where it has it after submit().
+    /// Readable when take() has something; -1 where wait() is for that.
     [[nodiscard]] virtual int ready_fd() const = 0;
 
-    /// What is being fetched for names, or could not be; "" for nothing.
+    /// Processes, by tgid, that keep who looks at them waiting, as memory or files do whose file
+    /// system does not answer: one request of each may never be answered.
+    [[nodiscard]] virtual std::vector<std::uint32_t> silent() const { return {}; }
+
+    /// What is being fetched for names, or could not be, and who is silent; "" for nothing.
     [[nodiscard]] virtual std::string progress() const { return ""; }
-};
-
-class NameFinder;
-
-/// Answers while submit() runs.
-class InlineNamer final : public Namer {
-public:
-    explicit InlineNamer(std::shared_ptr<DebugFetch> fetch = nullptr);
-    ~InlineNamer() override;
-    void submit(std::vector<NameRequest> requests) override;
-    std::vector<NameAnswer> take() override;
-    [[nodiscard]] int ready_fd() const override { return -1; }
-
-private:
-    std::unique_ptr<NameFinder> finder_;
-    std::vector<NameAnswer> answers_;
-};
-
-/// Answers from its own thread. Its destructor does not wait for a file system
-/// that hangs: the thread is left behind then, with what it works on.
-class WorkerNamer final : public Namer {
-public:
-    /// Throws std::system_error where there can be no thread or descriptor.
-    explicit WorkerNamer(std::shared_ptr<DebugFetch> fetch = nullptr);
-    ~WorkerNamer() override;
-
-    void submit(std::vector<NameRequest> requests) override;
-    std::vector<NameAnswer> take() override;
-    [[nodiscard]] int ready_fd() const override;
-    [[nodiscard]] std::string progress() const override {
-        return fetch_ == nullptr ? "" : fetch_->progress();
-    }
-
-private:
-    /// Shared with the thread. `lock` guards all but the descriptor.
-    struct Shared {
-        std::mutex lock;
-        std::condition_variable changed;
-        std::deque<NameRequest> requests;
-        std::vector<NameAnswer> answers;
-        bool stop = false;
-        bool stopped = false;
-        UniqueFd ready;  // eventfd
-    };
-
-    static void work(const std::shared_ptr<Shared>& shared,
-                     const std::shared_ptr<DebugFetch>& fetch);
-
-    std::shared_ptr<DebugFetch> fetch_;
-    std::shared_ptr<Shared> shared_;
-    std::thread thread_;
 };
 
 }  // namespace lattop

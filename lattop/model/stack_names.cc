@@ -3,6 +3,7 @@
 // See stack_names.h.
 #include "lattop/model/stack_names.h"
 
+#include <algorithm>
 #include <array>
 #include <unordered_map>
 
@@ -19,13 +20,17 @@ constexpr std::size_t kMaxCommandLines = std::size_t{1} << 16;
 /// Requests with the namer at a time; the rest come with the next snapshot.
 constexpr std::size_t kMaxPending = 8192;
 
-/// Live stacks asked for and not yet answered: the selection moves faster than
-/// a process whose memory is slow to read.
+/// Live stacks asked for and not yet answered, beside those of silent processes: the selection
+/// moves faster than a process whose memory is slow to read.
 constexpr std::size_t kMaxLivePending = 4;
 
 /// Rounds to wait after an attempt that did not find everything; after as many
 /// attempts what was found stays.
 constexpr std::array<std::uint64_t, 3> kWaitRounds = {1, 4, 16};
+
+/// Rounds to wait while the process is silent: others get their turn, also where it has more
+/// stacks than may be asked for at a time.
+constexpr std::uint64_t kSilentRounds = 4;
 
 bool has_user_part(const Trace* trace) {
     return trace != nullptr && trace->nr_user != 0 && (trace->flags & LT_TR_NO_USER) == 0;
@@ -66,6 +71,12 @@ void StackNames::note_programs(const Snapshot& snapshot) {
         programs_.put(id_of(task), task.exec_id);
 }
 
+bool StackNames::due(const Known& known, const TaskRef& live) const {
+    if (known.pending || known.settled) return false;
+    const bool answers = known.put_off && std::ranges::find(silent_, live.tgid) == silent_.end();
+    return (answers || round_ >= known.next_round) && DebugFetch::Clock::now() >= known.retry_at;
+}
+
 void StackNames::want_stack(const Shown& shown, std::vector<NameRequest>& requests) {
     Known* known = known_.find(shown.id);
     if (shown.id.exec_id != shown.exec_id) {
@@ -76,8 +87,7 @@ void StackNames::want_stack(const Shown& shown, std::vector<NameRequest>& reques
         known->confirmed = true;
     if (!shown.live || pending_ >= kMaxPending) return;
     if (known == nullptr) known = &known_.put(shown.id, {});
-    if (known->pending || known->settled || round_ < known->next_round) return;
-    if (DebugFetch::Clock::now() < known->retry_at) return;
+    if (!due(*known, *shown.live)) return;
     known->pending = true;
     ++pending_;
     requests.push_back(
@@ -107,6 +117,7 @@ void StackNames::want_wakers(const Snapshot& snapshot, const Entry& entry,
 
 void StackNames::want(const Snapshot& snapshot) {
     ++round_;
+    silent_ = namer_->silent();
     note_programs(snapshot);
     const auto leaders = live_leaders(snapshot);
     std::vector<NameRequest> requests;
@@ -126,52 +137,66 @@ void StackNames::want(const Snapshot& snapshot) {
     if (!requests.empty()) namer_->submit(std::move(requests));
 }
 
-void StackNames::keep(NameAnswer& answer) {
+bool StackNames::keep(NameAnswer& answer) {
     --pending_;
     Known* known = known_.find(answer.id);
-    if (known == nullptr) return;  // dropped meanwhile: there are too many
+    if (known == nullptr) return true;  // dropped meanwhile: there are too many
     known->pending = false;
+    known->put_off = answer.not_now;
+    if (answer.not_now) {
+        known->next_round = round_ + kSilentRounds;
+        return false;
+    }
     const std::uint32_t* program = programs_.peek(answer.id.task);
     if (program == nullptr || *program != answer.id.exec_id) {
         known_.erase(answer.id);  // it runs another program by now
-        return;
+        return true;
     }
     if (answer.naming.result == Naming::Result::Gone) {
         known->settled = true;
-        return;
+        return true;
     }
     known->stack = std::move(answer.naming.stack);
     known->retry_at = {};
     if (answer.naming.result == Naming::Result::Waiting) {
         known->next_round = round_ + 1;
-        return;
+        return true;
     }
     known->settled =
         answer.naming.result == Naming::Result::Named || known->attempts >= kWaitRounds.size();
     if (known->settled && answer.naming.retry_at) {
         known->settled = false;
         known->retry_at = *answer.naming.retry_at;
-        return;
+        return true;
     }
     if (!known->settled) known->next_round = round_ + kWaitRounds.at(known->attempts);
     ++known->attempts;
+    return true;
+}
+
+bool StackNames::keep_all(std::vector<NameAnswer> answers) {
+    bool news = false;
+    for (NameAnswer& answer : answers)
+        if (answer.live)
+            news = keep_live(answer) || news;
+        else if (answer.command_line)
+            news = keep_command_line(answer) || news;
+        else
+            news = keep(answer) || news;
+    return news;
 }
 
 bool StackNames::collect() {
-    std::vector<NameAnswer> answers = namer_->take();
-    for (NameAnswer& answer : answers)
-        if (answer.live)
-            keep_live(answer);
-        else if (answer.command_line)
-            keep_command_line(answer);
-        else
-            keep(answer);
-    return !answers.empty();
+    return keep_all(namer_->take());
 }
 
+/// "Not now" is no news, but leaves room to ask for others.
 bool StackNames::wait() {
     namer_->wait();
-    return collect();
+    std::vector<NameAnswer> answers = namer_->take();
+    const bool answered = !answers.empty();
+    keep_all(std::move(answers));
+    return answered;
 }
 
 bool StackNames::pending(const StackId& id) const {
@@ -180,10 +205,11 @@ bool StackNames::pending(const StackId& id) const {
 }
 
 void StackNames::want_live(const Task& task) {
-    if (live_pending_ >= kMaxLivePending) return;
+    live_wanted_ = {id_of(task), task.exec_id, 0};
+    if (live_pending_ >= kMaxLivePending + namer_->silent().size()) return;
     ++live_pending_;
     NameRequest request;
-    request.id = {id_of(task), task.exec_id, 0};
+    request.id = live_wanted_;
     request.task = {task.pid, task.tgid, task.start_ns, task.exec_id};
     request.round = round_;
     request.live = true;
@@ -193,10 +219,16 @@ void StackNames::want_live(const Task& task) {
     namer_->submit(std::move(requests));
 }
 
-void StackNames::keep_live(NameAnswer& answer) {
+/// The answer about a slow process may come behind that about the one that was asked for after it.
+bool StackNames::keep_live(NameAnswer& answer) {
     --live_pending_;
+    if (answer.id != live_wanted_) return false;
+    // In the same sleep it still stands there.
+    const bool known = live_ && live_of_ == answer.id && live_->sleeps == answer.live->sleeps;
+    if (answer.not_now && known) return false;
     live_of_ = answer.id;
     live_ = std::move(answer.live);
+    return true;
 }
 
 void StackNames::want_command_lines(std::span<const Task* const> tasks) {
@@ -204,8 +236,11 @@ void StackNames::want_command_lines(std::span<const Task* const> tasks) {
     for (const Task* task : tasks) {
         if (task->kind != LT_KIND_TASK || task->kernel_thread() || task->exited()) continue;
         const StackId id{id_of(*task), task->exec_id, 0};
-        if (command_lines_.find(id) != nullptr) continue;
-        command_lines_.put(id, nullptr);
+        const CommandLine* known = command_lines_.find(id);
+        if (known != nullptr &&
+            (known->text != nullptr || known->pending || round_ < known->next_round))
+            continue;
+        command_lines_.put(id, {.pending = true});
         NameRequest request;
         request.id = id;
         request.task = {task->pid, task->tgid, task->start_ns, task->exec_id};
@@ -215,17 +250,23 @@ void StackNames::want_command_lines(std::span<const Task* const> tasks) {
     if (!requests.empty()) namer_->submit(std::move(requests));
 }
 
-void StackNames::keep_command_line(NameAnswer& answer) {
+bool StackNames::keep_command_line(NameAnswer& answer) {
     CommandLine* known = command_lines_.find(answer.id);
-    if (known == nullptr) return;  // dropped meanwhile: there are too many
+    if (known == nullptr) return true;  // dropped meanwhile: there are too many
+    known->pending = false;
+    if (answer.not_now) {
+        known->next_round = round_ + kSilentRounds;
+        return false;
+    }
     if (last_line_ == nullptr || *last_line_ != *answer.command_line)
         last_line_ = std::make_shared<const std::string>(std::move(*answer.command_line));
-    *known = last_line_;
+    known->text = last_line_;
+    return true;
 }
 
 const std::string* StackNames::command_line(const Task& task) const {
     const CommandLine* known = command_lines_.peek({id_of(task), task.exec_id, 0});
-    return known == nullptr ? nullptr : known->get();
+    return known == nullptr ? nullptr : known->text.get();
 }
 
 const LiveNames* StackNames::find_live(const Task& task) const {

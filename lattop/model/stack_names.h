@@ -2,7 +2,8 @@
 //
 // The names of user stacks, kept from the first time a stack is seen until
 // long after its process has ended. Commands tell it what each snapshot holds;
-// views ask it for names.
+// views ask it for names. What a silent process did not let the namer look at is asked for
+// again when it answers, or a few snapshots later, and what is known stays until then.
 //
 // Addresses mean something only in the program that slept there. Between a
 // snapshot and the moment the namer reads the process's maps the process may
@@ -16,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "lattop/model/namer.h"
 #include "lattop/model/user_stacks.h"
@@ -35,6 +37,7 @@ public:
     void want_live(const Task& task) override;
     void want_command_lines(std::span<const Task* const> tasks) override;
     [[nodiscard]] const std::string* command_line(const Task& task) const override;
+    [[nodiscard]] std::vector<std::uint32_t> silent() const override { return namer_->silent(); }
     [[nodiscard]] std::string progress() const override { return namer_->progress(); }
     [[nodiscard]] int ready_fd() const override { return namer_->ready_fd(); }
     [[nodiscard]] const UserStack* find(const StackId& id) const override;
@@ -46,6 +49,7 @@ private:
         bool confirmed = false;  ///< a later snapshot showed the same program
         bool pending = false;    ///< the namer has it
         bool settled = false;    ///< nothing more to learn
+        bool put_off = false;    ///< its process was silent
         unsigned attempts = 0;
         std::uint64_t next_round = 0;  ///< when to ask again, and not before
         DebugFetch::Clock::time_point retry_at{};
@@ -59,25 +63,34 @@ private:
         std::uint32_t exec_id = 0;    ///< what the task runs now
         std::optional<TaskRef> live;  ///< a live task in that address space
     };
+    [[nodiscard]] bool due(const Known& known, const TaskRef& live) const;
     void want_stack(const Shown& shown, std::vector<NameRequest>& requests);
     void want_wakers(const Snapshot& snapshot, const Entry& entry,
                      std::vector<NameRequest>& requests);
-    void keep(NameAnswer& answer);
-    void keep_live(NameAnswer& answer);
-    void keep_command_line(NameAnswer& answer);
+    // Whether there is anything new in it.
+    bool keep_all(std::vector<NameAnswer> answers);
+    bool keep(NameAnswer& answer);
+    bool keep_live(NameAnswer& answer);
+    bool keep_command_line(NameAnswer& answer);
 
     std::unique_ptr<Namer> namer_;
     std::uint64_t round_ = 0;
     std::size_t pending_ = 0;
+    std::vector<std::uint32_t> silent_;  // as of the last snapshot
     BoundedCache<StackId, Known, HashStackId> known_;
-    StackId live_of_;  // whose live_ is; its trace is 0
+    StackId live_wanted_;  // asked for last; its trace is 0
+    StackId live_of_;      // whose live_ is
     std::optional<LiveNames> live_;
     std::size_t live_pending_ = 0;
     BoundedCache<TaskId, std::uint32_t, HashTaskId> programs_;  // exec_id as last seen
-    // By task and program, trace 0; nullptr while the namer has it. Threads of a process share one.
-    using CommandLine = std::shared_ptr<const std::string>;
-    BoundedCache<StackId, CommandLine, HashStackId> command_lines_;
-    CommandLine last_line_;
+    struct CommandLine {
+        std::shared_ptr<const std::string>
+            text{};                    ///< nullptr: not known; a process's threads share one
+        bool pending = false;          ///< the namer has it
+        std::uint64_t next_round = 0;  ///< when to ask again, and not before
+    };
+    BoundedCache<StackId, CommandLine, HashStackId> command_lines_;  // by task and program, trace 0
+    std::shared_ptr<const std::string> last_line_;
 };
 
 }  // namespace lattop

@@ -23,7 +23,8 @@ void StoppableNamer::submit(std::vector<NameRequest> requests) {
 }
 
 void StoppableNamer::wait() {
-    for (collect(); missing_ != 0 && !stop_(missing_); collect()) {
+    const auto some_may_come = [&] { return missing_ > worker_->silent().size(); };
+    for (collect(); some_may_come() && !stop_(missing_); collect()) {
         pollfd ready{worker_->ready_fd(), POLLIN, 0};
         ::poll(&ready, 1, kLookMs);
     }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Names for a command that must not wait for them while it samples, wants all of them at
-// its end, and that somebody may want to end then: symbols of a large program take
-// seconds, files on a file system that hangs for ever. Another namer works on a thread of
-// its own; wait() waits for it and asks whether to go on waiting. What was not
-// found by then goes on being looked for, and is there for a later take().
-// LiveWorld has one.
+// Names for a command that waits for all of them: at its end, as it must not while it
+// samples, and that somebody may want to end then (symbols of a large program take seconds);
+// or with each refresh, as batch. Another namer works on threads of its own; wait() waits for
+// all but what is silent there, and asks whether to go on waiting. What was not found by then
+// goes on being looked for, and is there for a later take().
+// LiveWorld has one, and batch.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -31,6 +32,7 @@ public:
     std::vector<NameAnswer> take() override;
     void wait() override;
     [[nodiscard]] int ready_fd() const override { return -1; }
+    [[nodiscard]] std::vector<std::uint32_t> silent() const override { return worker_->silent(); }
     [[nodiscard]] std::string progress() const override { return worker_->progress(); }
 
 private:

@@ -55,7 +55,8 @@ public:
     /// Takes over names found since the last call; whether there were any.
     virtual bool collect() = 0;
 
-    /// Waits for what was asked for, or for as long as somebody says; then as collect().
+    /// Waits for what was asked for but for silent processes, or for as long as somebody says;
+    /// takes over what was found. False when nothing was answered: want() asks for no more.
     virtual bool wait() { return collect(); }
 
     /// Whether the name of a stack that has none is being looked for.
@@ -73,7 +74,11 @@ public:
         return nullptr;
     }
 
-    /// What is being fetched to name them, or could not be, for people; "" for nothing.
+    /// Processes, by tgid, whose memory or files do not answer: nobody waits for their names.
+    [[nodiscard]] virtual std::vector<std::uint32_t> silent() const { return {}; }
+
+    /// What is being fetched to name them, or could not be, and who is silent, for people; ""
+    /// for nothing.
     [[nodiscard]] virtual std::string progress() const { return ""; }
 
     /// A descriptor that is readable when collect() has something; -1 for none.

@@ -90,7 +90,7 @@ Profile Profile::live(const Selection& selection, const WantedWaits& wanted,
     profile.snapshot = period.snapshot();
     gathering.finish();
     if (command_lines) want_command_lines(profile.snapshot, world.stacks);
-    find_names(profile.snapshot, world);
+    find_last_names(profile.snapshot, world);
     gathering.let_signals_end();
     want_users(world.users, profile.snapshot);
     wait_for_users(world.users);

@@ -68,7 +68,7 @@ recording::NameSources names_of(const World& world) {
 /// Names that were slow to find delayed no snapshot: they come behind them. Those of `last`, the
 /// last one, may not have been asked for yet.
 void end_whole(const World& world, recording::Writer& writer, const Snapshot& last) {
-    find_names(last, world);
+    find_last_names(last, world);
     wait_for_users(world.users);
     writer.add_names(last, names_of(world), world.clock.realtime_ns());
     writer.end(world.clock.realtime_ns());

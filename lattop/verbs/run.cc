@@ -263,7 +263,7 @@ int run_command_verb(Arguments& arguments) {
     const int status =
         watch_to_end(child, signals, options->delay, world.clock, [&] { watch.look(); });
     Snapshot snapshot = watch.so_far();
-    find_names(snapshot, world);
+    find_last_names(snapshot, world);
     want_users(world.users, snapshot);
     wait_for_users(world.users);
     watch.end();

@@ -38,4 +38,9 @@ void find_names(const Snapshot& snapshot, const World& world) {
     }
 }
 
+void find_last_names(const Snapshot& snapshot, const World& world) {
+    find_names(snapshot, world);
+    complain_of_silent(world.stacks.silent());
+}
+
 }  // namespace lattop

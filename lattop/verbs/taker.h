@@ -32,4 +32,8 @@ private:
 /// as long as whoever made the world says.
 void find_names(const Snapshot& snapshot, const World& world);
 
+/// The same, before they are written or shown: says whose names did not come as their memory
+/// or files do not answer.
+void find_last_names(const Snapshot& snapshot, const World& world);
+
 }  // namespace lattop

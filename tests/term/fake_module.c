@@ -3,8 +3,8 @@
 // Preloaded into lattop by run.py: a machine with the module loaded, for what
 // the real program does with it. /proc/lattop is the file that
 // LATTOP_TEST_MODULE names, one snapshot until somebody writes another one into it;
-// with LATTOP_TEST_HANG no folder of a process can be opened, as where its file system
-// does not answer. While the file that LATTOP_TEST_NO_MEMORY names is there, /proc/lattop
+// with LATTOP_TEST_HANG=all no folder of a process can be opened, with a pid in place of "all"
+// that one's alone cannot, as where its file system does not answer. While the file that LATTOP_TEST_NO_MEMORY names is there, /proc/lattop
 // has no memory for a query nor for a snapshot. Users are called user-UID after
 // LATTOP_TEST_USERS milliseconds each, or with "never" in place of a number the name
 // service does not answer.
@@ -31,6 +31,18 @@ static int is_process(const char *path)
 	       path[sizeof(proc) - 1] <= '9';
 }
 
+/* Whether whoever opens it waits for ever. */
+static int hangs(const char *path)
+{
+	const char *who = getenv("LATTOP_TEST_HANG");
+	size_t before = sizeof("/proc/") - 1;
+
+	if (!who || !is_process(path))
+		return 0;
+	return strcmp(who, "all") == 0 ||
+	       (strncmp(path + before, who, strlen(who)) == 0 && strchr("/", path[before + strlen(who)]));
+}
+
 static char of_module[1024];	// by descriptor: some thread may have one of its own
 
 static int no_memory(int fd)
@@ -49,7 +61,7 @@ static int open_as(const char *name, const char *path, int flags, mode_t mode)
 	int module = strcmp(path, LT_PROC_PATH) == 0;
 	int fd;
 
-	while (getenv("LATTOP_TEST_HANG") && is_process(path))
+	while (hangs(path))
 		pause();
 	fd = real(module ? getenv("LATTOP_TEST_MODULE") : path, flags, mode);
 	if (fd >= 0 && fd < (int)sizeof(of_module))

@@ -563,7 +563,7 @@ def grown(path, size):
 @test
 def command_lines_that_cannot_be_read_never_freeze_the_screen(setup):
     terminal = Terminal(setup.folder, (120, 40))
-    terminal.run(f"clear; {setup.with_module()} LATTOP_TEST_HANG=1 {setup.lattop} --no-learn -d 0.2")
+    terminal.run(f"clear; {setup.with_module()} LATTOP_TEST_HANG=all {setup.lattop} --no-learn -d 0.2")
     terminal.wait("dbserver", "BLOCKED")
     terminal.keys("F2", "End", "Space", "Enter")
     terminal.wait("CMDLINE", gone=["Columns of"])
@@ -583,13 +583,13 @@ def command_lines_that_cannot_be_read_never_freeze_the_screen(setup):
 def names_that_cannot_be_found_delay_no_snapshot_and_the_recording_is_whole(setup):
     terminal = Terminal(setup.folder, (120, 30))
     record = os.path.join(setup.folder, "by-address")
-    terminal.run(f"clear; {setup.with_module()} LATTOP_TEST_HANG=1 {setup.lattop} record --no-learn -d 0.1 -o {record}; echo STATUS $?")
+    terminal.run(f"clear; {setup.with_module()} LATTOP_TEST_HANG=all {setup.lattop} record --no-learn -d 0.1 -o {record}; echo STATUS $?")
     size = 0
     for _ in range(5):
         size = grown(record, size)
     terminal.keys("C-c")
     terminal.wait("names are not waited for any longer", "STATUS 0")
-    terminal.run(f"clear; {setup.with_module()} LATTOP_TEST_HANG=1 {setup.lattop} record --no-learn -d 3600 -o {record} -- true; echo STATUS $?")
+    terminal.run(f"clear; {setup.with_module()} LATTOP_TEST_HANG=all {setup.lattop} record --no-learn -d 3600 -o {record} -- true; echo STATUS $?")
     terminal.wait("2 snapshots")  # true has ended
     terminal.keys("C-c")
     terminal.wait("names are not waited for any longer", "STATUS 0")
@@ -597,6 +597,45 @@ def names_that_cannot_be_found_delay_no_snapshot_and_the_recording_is_whole(setu
     done = subprocess.run([setup.lattop, "-i", record, "-b", "-n", "1"], capture_output=True, text=True, check=False, timeout=TIMEOUT)
     if done.returncode != 0 or done.stderr or "futex_wait" not in done.stdout or "dbserver" not in done.stdout:
         raise Failure(f"{done.returncode} {done.stderr!r} {done.stdout}")
+
+
+@test
+def a_process_that_does_not_answer_holds_up_the_names_of_no_other(setup):
+    terminal = Terminal(setup.folder, (180, 40))
+    terminal.run(f"clear; {setup.with_module()} LATTOP_TEST_HANG=1200 {setup.lattop} --no-learn -d 0.2")
+    terminal.wait("dbserver", "BLOCKED")
+    terminal.keys("/")
+    terminal.type("evil")
+    terminal.keys("Enter", "Enter")
+    terminal.wait("2001 evil", "not seen as it is now: its memory may not be read", "names: 1 process does not answer (1200)")
+    terminal.keys("Escape", "/")
+    terminal.type("dbserver")
+    terminal.keys("Enter", "Enter")
+    terminal.wait("1200 dbserver", "not seen as it is now: its memory or files do not answer")
+    terminal.keys("q")
+    terminal.wait(PROMPT, gone=["dbserver"])
+    terminal.close()
+
+
+@test
+def a_recording_ends_without_the_names_of_a_process_that_does_not_answer_which_is_said(setup):
+    terminal = Terminal(setup.folder, (200, 30))
+    record = os.path.join(setup.folder, "by-address")
+    command = f"{setup.with_module()} LATTOP_TEST_HANG=1200 {setup.lattop} record --no-learn -d 0.5 --duration 1 -o {record}"
+    terminal.run(f"clear; {command}; echo STATUS $?")
+    terminal.wait("do not answer (process 1200): stacks without them stay addresses", "STATUS 0")
+    terminal.close()
+    done = subprocess.run([setup.lattop, "-i", record, "-b", "-n", "1"], capture_output=True, text=True, check=False, timeout=TIMEOUT)
+    if done.returncode != 0 or done.stderr or "futex_wait" not in done.stdout or "dbserver" not in done.stdout:
+        raise Failure(f"{done.returncode} {done.stderr!r} {done.stdout}")
+
+
+@test
+def batch_prints_without_the_names_of_a_process_that_does_not_answer_which_is_said(setup):
+    terminal = Terminal(setup.folder, (200, 30))
+    terminal.run(f"clear; echo REFRESHES $({setup.with_module()} LATTOP_TEST_HANG=1200 {setup.lattop} -b --no-learn -n 2 -d 0.1 | grep -c 'tasks that match')")
+    terminal.wait("do not answer (process 1200): stacks without them stay addresses", "REFRESHES 2")
+    terminal.close()
 
 
 @test
@@ -623,7 +662,7 @@ def ctrl_c_ends_the_gathering_of_an_export_which_is_written(setup):
 def an_export_that_is_ended_early_is_written_though_names_cannot_be_found_and_a_second_ctrl_c_ends_at_once(setup):
     terminal = Terminal(setup.folder, (150, 30))
     output = os.path.join(setup.folder, "stacks")
-    command = f"{setup.with_module()} LATTOP_TEST_HANG=1 {setup.lattop} export live -f json --duration 9999 -o {output}; echo STATUS $?"
+    command = f"{setup.with_module()} LATTOP_TEST_HANG=all {setup.lattop} export live -f json --duration 9999 -o {output}; echo STATUS $?"
     terminal.run(f"clear; {command}")
     terminal.wait("gathers for 2h46m")
     setup.module_goes_on()

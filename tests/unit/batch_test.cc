@@ -82,6 +82,24 @@ TEST_CASE("a text waits for names of users, never beyond its next look, and once
     }
 }
 
+TEST_CASE("whose names a refresh does not wait for is said when that changes") {
+    BatchRun run;
+    const std::vector<std::vector<std::uint32_t>> silent = {{1200, 1300}, {}, {1500}};
+    std::size_t written = 0;
+    run.stacks.silent_pids = {1200, 1300};
+    const std::string said = errors_of([&] {
+        run_batch(batch(6), run.world(), Charset::Utf8, [&](std::string_view) {
+            run.stacks.silent_pids = silent.at(++written / 2 % silent.size());
+            return true;
+        });
+    });
+    CHECK(said ==
+          "lattop: names are not waited for where memory or files do not answer (processes 1200, "
+          "1300): stacks without them stay addresses\n"
+          "lattop: names are not waited for where memory or files do not answer (process 1500): "
+          "stacks without them stay addresses\n");
+}
+
 TEST_CASE("the JSON document looks as recorded") {
     BatchRun run;
     Options options = json(1);

@@ -7,6 +7,7 @@
 
 #include "lattop/model/name_finder.h"
 #include "lattop/model/stoppable_namer.h"
+#include "lattop/model/worker_namer.h"
 #include "tests/unit/support/catch.h"
 #include "tests/unit/support/child.h"
 #include "tests/unit/support/snapshot_builder.h"
@@ -46,7 +47,32 @@ public:
         return n;
     }
 
+    /// The same, as what a silent process does not let anybody look at.
+    std::size_t answer_not_now() {
+        const std::size_t n = requests.size();
+        for (const NameRequest& request : std::exchange(requests, {})) {
+            NameAnswer answer;
+            answer.id = request.id;
+            answer.not_now = true;
+            if (request.live) answer.live = LiveNames{.end = "silent", .sleeps = request.sleeps};
+            if (request.command_line) answer.command_line = "";
+            answers_.push_back(std::move(answer));
+        }
+        return n;
+    }
+
+    /// A live request's answer.
+    void answer_live(const NameRequest& request) {
+        NameAnswer answer;
+        answer.id = request.id;
+        answer.live = LiveNames{.addresses = {7}, .object = "fd 0", .sleeps = request.sleeps};
+        answers_.push_back(std::move(answer));
+    }
+
+    [[nodiscard]] std::vector<std::uint32_t> silent() const override { return silent_pids; }
+
     std::vector<NameRequest> requests;
+    std::vector<std::uint32_t> silent_pids;
 
 private:
     std::vector<NameAnswer> answers_;
@@ -74,6 +100,15 @@ Snapshot one_task(std::uint32_t exec_id, std::uint32_t slept, std::uint32_t flag
 }
 
 const StackId kStack{{LT_KIND_TASK, 5, 5, 1000}, 1, 50};
+
+Task sleeping_task(std::uint32_t pid) {
+    Task task;
+    task.pid = task.tgid = pid;
+    task.start_ns = 5;
+    task.exec_id = 1;
+    task.sleeps = 3;
+    return task;
+}
 
 }  // namespace
 
@@ -247,6 +282,113 @@ TEST_CASE("kernel threads, traces without a user part and [other] ask for nothin
     CHECK(test.namer->requests.empty());
 }
 
+TEST_CASE(
+    "what a silent process does not let anybody look at is asked for again, and known till then") {
+    Names test;
+    test.names->want(one_task(1, 1));
+    test.namer->answer(Naming::Result::Partly);
+    CHECK(test.names->collect());
+    std::vector<int> asked;
+    test.namer->silent_pids = {5};
+    for (int round = 0; round < 10; ++round) {
+        test.names->want(one_task(1, 1));
+        if (test.namer->answer_not_now() != 0) asked.push_back(round);
+        CHECK(!test.names->collect());
+        CHECK(test.names->find(kStack) != nullptr);
+        CHECK(!test.names->pending(kStack));
+    }
+    CHECK(asked == std::vector<int>{0, 4, 8});
+    test.names->want(one_task(1, 1));
+    CHECK(test.namer->requests.empty());
+    test.namer->silent_pids.clear();
+    test.names->want(one_task(1, 1));
+    CHECK(test.namer->answer(Naming::Result::Named) == 1);
+    CHECK(test.names->collect());
+}
+
+TEST_CASE("a silent process with very many stacks leaves room for those of others") {
+    Names test;
+    SnapshotBuilder builder;
+    TaskSpec silent{.pid = 5};
+    for (std::uint64_t id = 1; id <= 10'000; ++id)
+        silent.entries.push_back({.trace = builder.add_trace({.id = id, .user = {id}})});
+    const auto trace = builder.add_trace({.id = 20'000, .user = {7}});
+    builder.add_task(silent);
+    builder.add_task({.pid = 6, .entries = {{.trace = trace}}});
+    const Snapshot snapshot = builder.snapshot();
+    test.namer->silent_pids = {5};
+    test.names->want(snapshot);
+    CHECK(test.namer->answer_not_now() < 10'000);
+    CHECK(test.names->wait());
+    test.names->want(snapshot);
+    CHECK(std::ranges::any_of(test.namer->requests,
+                              [](const NameRequest& request) { return request.task.pid == 6; }));
+}
+
+TEST_CASE("a silent process stands where it was seen to stand while it sleeps on") {
+    Names test;
+    Task task = sleeping_task(7);
+    test.names->want_live(task);
+    test.namer->answer_live(test.namer->requests.at(0));
+    test.namer->requests.clear();
+    CHECK(test.names->collect());
+    test.names->want_live(task);
+    test.namer->answer_not_now();
+    CHECK(!test.names->collect());
+    REQUIRE(test.names->find_live(task) != nullptr);
+    CHECK(test.names->find_live(task)->object == "fd 0");
+    ++task.sleeps;
+    test.names->want_live(task);
+    test.namer->answer_not_now();
+    CHECK(test.names->collect());
+    CHECK(test.names->find_live(task)->addresses.empty());
+    CHECK(test.names->find_live(task)->end == "silent");
+}
+
+TEST_CASE("where a slow process stands is not shown for the one that was asked for after it") {
+    Names test;
+    const Task slow = sleeping_task(7);
+    const Task other = sleeping_task(8);
+    test.names->want_live(slow);
+    test.names->want_live(other);
+    const auto requests = std::exchange(test.namer->requests, {});
+    test.namer->answer_live(requests.at(1));
+    CHECK(test.names->collect());
+    test.namer->answer_live(requests.at(0));
+    CHECK(!test.names->collect());
+    CHECK(test.names->find_live(other) != nullptr);
+    CHECK(test.names->find_live(slow) == nullptr);
+}
+
+TEST_CASE("live stacks that silent processes keep leave room for others") {
+    Names test;
+    for (std::uint32_t pid = 1; pid <= 10; ++pid) {
+        test.namer->silent_pids.push_back(pid);
+        test.names->want_live(sleeping_task(pid));
+    }
+    CHECK(test.namer->requests.size() == 10);
+    test.namer->silent_pids.clear();
+    test.names->want_live(sleeping_task(11));
+    CHECK(test.namer->requests.size() == 10);
+}
+
+TEST_CASE("a silent process's command line is asked for again some snapshots later") {
+    Names test;
+    const Task task = sleeping_task(7);
+    const std::vector<const Task*> tasks = {&task};
+    std::vector<int> asked;
+    for (int round = 0; round < 6; ++round) {
+        for (int i = 0; i < 2; ++i) {
+            test.names->want_command_lines(tasks);
+            if (test.namer->answer_not_now() != 0) asked.push_back(round);
+            CHECK(!test.names->collect());
+        }
+        CHECK(test.names->command_line(task) == nullptr);
+        test.names->want(Snapshot{});
+    }
+    CHECK(asked == std::vector<int>{0, 4});
+}
+
 TEST_CASE("the worker answers from its thread and says when") {
     const Child child(std::string(LATTOP_TEST_PROGRAMS) + "/symbols_pie", 5);
     SnapshotBuilder builder;
@@ -340,9 +482,10 @@ TEST_CASE("a command line is read as people write it, of a process that is still
     task.start_ns = child.task().start_ns;
     Task earlier = task;
     earlier.start_ns += 60'000'000'000;
-    StackNames names(std::make_unique<InlineNamer>());
+    StackNames names(std::make_unique<StoppableNamer>(std::make_unique<WorkerNamer>(),
+                                                      [](std::size_t) { return false; }));
     names.want_command_lines(std::vector<const Task*>{&task, &earlier});
-    CHECK(names.collect());
+    CHECK(names.wait());
     REQUIRE(names.command_line(task) != nullptr);
     CHECK(names.command_line(task)->starts_with(program));
     REQUIRE(names.command_line(earlier) != nullptr);
@@ -420,6 +563,23 @@ TEST_CASE("a wait for names ends when asked to, and what is found later is there
     namer.wait();
     CHECK(asked == std::vector<std::size_t>{2, 2, 2});
     CHECK(namer.take().empty());
+    worker.answer();
+    CHECK(namer.take().size() == 2);
+}
+
+TEST_CASE("a wait for names ends when those of silent processes alone are missing") {
+    auto owned = std::make_unique<FakeNamer>();
+    FakeNamer& worker = *owned;
+    int asked = 0;
+    StoppableNamer namer(std::move(owned), [&](std::size_t missing) {
+        CHECK(missing == 2);
+        if (++asked == 3) worker.silent_pids = {7, 8};
+        return asked > 3;
+    });
+    namer.submit(std::vector<NameRequest>(2));
+    namer.wait();
+    CHECK(asked == 3);
+    worker.silent_pids.clear();
     worker.answer();
     CHECK(namer.take().size() == 2);
 }

@@ -5,6 +5,7 @@
 #include <libelf.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -276,6 +277,35 @@ TEST_CASE("a debug file that has to be fetched names stacks when it is here") {
     CHECK(naming.stack.frames.at(0)->line != 0);
     CHECK(symbolizer.variable(child.task(), child.address("zeros"), round) ==
           "known::queue_lock+0x8");
+}
+
+TEST_CASE("each of two symbolizers gets a debug file that both wait for") {
+    const TempFolder folder;
+    const std::string path = folder.path() + "/symbols_by_id";
+    std::filesystem::copy_file(kSymbolPrograms + "/symbols_by_id", path);
+    const Child child(path, kSymbolLines);
+    const auto fetch = std::make_shared<DebugFetch>([](const std::string&, const FetchProgress&) {
+        const std::string file = kSymbolPrograms + "/symbols_by_id.debug";
+        return Fetched{.file = UniqueFd(::open(file.c_str(), O_RDONLY))};
+    });
+    std::array<Symbolizer, 2> symbolizers = {Symbolizer({.folder = folder.path(), .fetch = fetch}),
+                                             Symbolizer({.folder = folder.path(), .fetch = fetch})};
+    const std::array<std::uint64_t, 1> at = {child.address("take")};
+    std::array<Naming, 2> named;
+    for (auto& naming : named)
+        naming.result = Naming::Result::Waiting;
+    for (std::uint64_t round = 1; round < 10'000; ++round) {
+        for (std::size_t i = 0; i < named.size(); ++i)
+            if (named.at(i).result == Naming::Result::Waiting)
+                named.at(i) = symbolizers.at(i).name(child.task(), at, round);
+        if (std::ranges::none_of(named, [](const Naming& naming) {
+                return naming.result == Naming::Result::Waiting;
+            }))
+            break;
+        ::poll(nullptr, 0, 1);
+    }
+    for (const Naming& naming : named)
+        CHECK(naming.stack.frames.at(0)->symbol == "known::Pool::take(int)");
 }
 
 TEST_CASE("a debug file that no server could be asked for is worth asking for again") {

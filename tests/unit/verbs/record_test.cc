@@ -186,6 +186,46 @@ TEST_CASE("a recording whose names are not waited for is whole, with addresses")
             CHECK(reader.names().find(stack_id(snapshot, task, entry)) == nullptr);
 }
 
+TEST_CASE("a recording does not wait for the names of what does not answer, which is said") {
+    /// One process keeps its first request, and is not looked at for the others.
+    class Silent final : public Namer {
+    public:
+        void submit(std::vector<NameRequest> requests) override {
+            for (const NameRequest& request : requests)
+                if (std::exchange(kept_, true)) {
+                    answers_.push_back({request.id, {}});
+                    answers_.back().not_now = true;
+                }
+        }
+        std::vector<NameAnswer> take() override { return std::exchange(answers_, {}); }
+        [[nodiscard]] int ready_fd() const override { return -1; }
+        [[nodiscard]] std::vector<std::uint32_t> silent() const override { return {1200}; }
+
+    private:
+        bool kept_ = false;
+        std::vector<NameAnswer> answers_;
+    };
+    FakeWorld fake;
+    StackNames names(std::make_unique<StoppableNamer>(std::make_unique<Silent>(), [](std::size_t) {
+        FAIL_CHECK("it waits");
+        return true;
+    }));
+    std::vector<std::byte> bytes;
+    recording::Writer writer(
+        [&](auto more) { bytes.insert(bytes.end(), more.begin(), more.end()); }, {}, 0);
+    const std::string said = errors_of([&] {
+        record(
+            {},
+            {fake.source, names, fake.users, fake.cgroups, fake.clock, fake.learning, fake.reasons},
+            writer, [](Clock::Time) { return true; }, [](const auto&) {});
+    });
+    CHECK_THAT(said, has_text("names are not waited for where memory or files do not answer "
+                              "(process 1200): stacks without them stay addresses"));
+    Reader reader(read_from(bytes), "r");
+    CHECK(reader.size() == 2);
+    CHECK(reader.damage().empty());
+}
+
 TEST_CASE("names of users that come late are behind the snapshots, which did not wait for them") {
     FakeWorld fake;
     LateUsers users;

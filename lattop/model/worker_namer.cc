@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See worker_namer.h. Threads that are left behind are detached: they hold what they work on, and
+// end by themselves if they ever get that far.
+#include "lattop/model/worker_namer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <span>
+#include <system_error>
+
+#include "lattop/model/name_finder.h"
+#include "unwind/background_thread.h"
+
+namespace lattop {
+namespace {
+
+/// Processes that progress() names; there may be more.
+constexpr std::size_t kSilentNamed = 3;
+
+MakeFindName finders(std::shared_ptr<DebugFetch> fetch) {
+    return [fetch = std::move(fetch)]() -> FindName {
+        return [finder = std::make_shared<NameFinder>(fetch)](const NameRequest& request) {
+            return finder->answer(request);
+        };
+    };
+}
+
+NameAnswer not_now(const NameRequest& request) {
+    NameAnswer answer;
+    answer.id = request.id;
+    answer.not_now = true;
+    if (request.live)
+        answer.live =
+            LiveNames{.end = "its memory or files do not answer", .sleeps = request.sleeps};
+    if (request.command_line) answer.command_line = "";
+    return answer;
+}
+
+/// "names: 2 processes do not answer (1200, 1300)"; `all`: nobody else is looked at either.
+std::string silent_text(std::span<const std::uint32_t> pids, bool all) {
+    if (pids.empty()) return "";
+    const auto named = pids.first(std::min(pids.size(), kSilentNamed));
+    return fmt::format("{}: {} process{} not answer ({}{})", all ? "no names" : "names",
+                       pids.size(), pids.size() == 1 ? " does" : "es do", fmt::join(named, ", "),
+                       named.size() < pids.size() ? ", ..." : "");
+}
+
+}  // namespace
+
+WorkerNamer::Program WorkerNamer::program_of(const NameRequest& request) {
+    return {request.task.tgid, request.task.exec_id};
+}
+
+WorkerNamer::Worker& WorkerNamer::Shared::worker_of(const Program& program) {
+    const auto found = own.find(program);
+    return found == own.end() ? *common : *found->second;
+}
+
+void WorkerNamer::Shared::give(NameAnswer answer) {
+    answers.push_back(std::move(answer));
+    // Once for each batch of answers: take() clears it.
+    if (answers.size() == 1) ::eventfd_write(ready.get(), 1);
+}
+
+void WorkerNamer::Shared::add(NameRequest request) {
+    Worker& worker = worker_of(program_of(request));
+    if (worker.silent)
+        give(not_now(request));
+    else if (request.live || request.command_line)
+        worker.requests.push_front(std::move(request));
+    else
+        worker.requests.push_back(std::move(request));
+}
+
+/// What waits for a thread that may never get through is answered.
+void WorkerNamer::Shared::put_off(Worker& worker) {
+    for (const NameRequest& request : std::exchange(worker.requests, {}))
+        give(not_now(request));
+}
+
+/// False when the thread is to end.
+bool WorkerNamer::Shared::wait_for_request(Worker& worker, std::unique_lock<std::mutex>& held) {
+    const auto awake = [&] { return stop || worker.ended || !worker.requests.empty(); };
+    if (common.get() == &worker) {
+        changed.wait(held, awake);
+    } else if (!changed.wait_for(held, limits.linger, awake)) {
+        std::erase_if(own, [&](const auto& one) { return one.second.get() == &worker; });
+        return false;
+    }
+    return !stop && !worker.ended;
+}
+
+NameRequest WorkerNamer::Shared::begin(Worker& worker) {
+    NameRequest request = std::move(worker.requests.front());
+    worker.requests.pop_front();
+    worker.at = program_of(request);
+    worker.since = limits.now();
+    return request;
+}
+
+/// How long a process keeps its own thread minds nobody but who waits for all names: the next
+/// time it may be as slow again, and is not silent for that.
+void WorkerNamer::Shared::end(Worker& worker) {
+    if (worker.silent && common.get() != &worker)
+        worker.patience = std::max(worker.patience, 2 * (limits.now() - worker.since));
+    worker.silent = false;
+    worker.at.reset();
+}
+
+/// For one more process with a thread of its own; one whose thread has nothing to do gives
+/// way.
+bool WorkerNamer::Shared::make_room() {
+    if (own.size() < limits.threads) return true;
+    const auto idle = std::ranges::find_if(
+        own, [](const auto& one) { return !one.second->at && one.second->requests.empty(); });
+    if (idle == own.end()) return false;
+    idle->second->ended = true;
+    own.erase(idle);
+    changed.notify_all();
+    return true;
+}
+
+std::vector<std::uint32_t> WorkerNamer::Shared::silent() const {
+    std::vector<std::uint32_t> pids;
+    for (const auto& [program, worker] : own)
+        if (worker->silent) pids.push_back(program.tgid);
+    if (common->silent) pids.push_back(common->at->tgid);
+    return pids;
+}
+
+/// When some thread may have been at a request for too long; nothing while none is at any.
+std::optional<WorkerNamer::Time> WorkerNamer::Shared::next_look(Time now) const {
+    std::optional<Time> next;
+    const auto look_at = [&](const Worker& worker) {
+        if (!worker.at && worker.requests.empty()) return;
+        // It is about to begin; or it is the common one, which is still to be replaced.
+        const bool from_now = !worker.at || worker.silent;
+        const Time time = (from_now ? now : worker.since) + worker.patience;
+        if (!next || time < *next) next = time;
+    };
+    look_at(*common);
+    for (const auto& [program, worker] : own)
+        if (!worker->silent) look_at(*worker);
+    return next;
+}
+
+WorkerNamer::WorkerNamer(std::shared_ptr<DebugFetch> fetch) : WorkerNamer(finders(fetch)) {
+    fetch_ = std::move(fetch);
+}
+
+WorkerNamer::WorkerNamer(MakeFindName make, const NamerLimits& limits)
+    : WorkerNamer(std::make_shared<Shared>(std::move(make), limits)) {
+    shared_->ready = UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (!shared_->ready) throw std::system_error(errno, std::generic_category(), "eventfd");
+    thread_ = std::thread([shared = shared_, worker = shared_->common] { work(shared, worker); });
+    watcher_ = std::thread([this] { watch(); });
+}
+
+/// Also where the constructor fails half-way. Threads get a moment to end: one that still works
+/// while the program's last objects go may miss one of them.
+WorkerNamer::~WorkerNamer() {
+    std::unique_lock lock(shared_->lock);
+    shared_->stop = true;
+    shared_->changed.notify_all();
+    shared_->watched.notify_all();
+    lock.unlock();
+    if (watcher_.joinable()) watcher_.join();
+    lock.lock();
+    shared_->changed.wait_for(lock, kEndPatience, [&] {
+        return std::ranges::all_of(shared_->own, [](const auto& one) {
+            return one.second->silent || one.second->stopped;
+        });
+    });
+    if (thread_.joinable())
+        join_or_leave(thread_, lock, shared_->changed, shared_->common->stopped);
+}
+
+void WorkerNamer::work(const std::shared_ptr<Shared>& shared,
+                       const std::shared_ptr<Worker>& worker) {
+    block_signals();
+    FindName find = shared->make();
+    std::unique_lock lock(shared->lock);
+    while (shared->wait_for_request(*worker, lock)) {
+        const NameRequest request = shared->begin(*worker);
+        lock.unlock();
+        NameAnswer answer = find(request);
+        lock.lock();
+        shared->end(*worker);
+        shared->give(std::move(answer));
+    }
+    lock.unlock();
+    find = nullptr;  // closes files, which may take for ever as well
+    lock.lock();
+    worker->stopped = true;
+    shared->changed.notify_all();
+}
+
+void WorkerNamer::watch() {
+    block_signals();
+    std::unique_lock lock(shared_->lock);
+    while (!shared_->stop) {
+        const Time now = shared_->limits.now();
+        leave_behind(now);
+        if (const auto next = shared_->next_look(now))
+            shared_->watched.wait_for(lock, *next - now);
+        else
+            shared_->watched.wait(lock);
+    }
+}
+
+void WorkerNamer::look() {
+    const std::lock_guard lock(shared_->lock);
+    leave_behind(shared_->limits.now());
+}
+
+/// Threads that have been at a request for too long. With the lock held.
+void WorkerNamer::leave_behind(Time now) {
+    const auto kept = [&](const Worker& worker) {
+        return worker.at && now - worker.since >= worker.patience;
+    };
+    const std::shared_ptr<Worker> common = shared_->common;
+    if (kept(*common)) {
+        common->silent = true;
+        replace_common();
+        shared_->put_off(*common);
+    }
+    for (const auto& [program, worker] : shared_->own) {
+        if (!kept(*worker)) continue;
+        worker->silent = true;
+        shared_->put_off(*worker);
+    }
+}
+
+/// Leaves the common thread to the process that keeps it; another one goes on with what is
+/// asked of all others. Where there can be none that is tried again.
+void WorkerNamer::replace_common() {
+    if (!shared_->make_room()) return;
+    auto next = std::make_shared<Worker>(shared_->limits.patience);
+    std::thread thread;
+    try {
+        thread = std::thread([shared = shared_, next] { work(shared, next); });
+    } catch (const std::system_error&) {
+        return;
+    }
+    const auto kept = std::exchange(shared_->common, next);
+    const Program its = *kept->at;
+    for (NameRequest& request : std::exchange(kept->requests, {}))
+        (program_of(request) == its ? kept : next)->requests.push_back(std::move(request));
+    shared_->own.emplace(its, kept);
+    std::exchange(thread_, std::move(thread)).detach();
+}
+
+void WorkerNamer::submit(std::vector<NameRequest> requests) {
+    if (requests.empty()) return;
+    const std::lock_guard lock(shared_->lock);
+    for (NameRequest& request : requests)
+        shared_->add(std::move(request));
+    shared_->changed.notify_all();
+    shared_->watched.notify_all();
+}
+
+std::vector<NameAnswer> WorkerNamer::take() {
+    const std::lock_guard lock(shared_->lock);
+    eventfd_t ignored = 0;
+    ::eventfd_read(shared_->ready.get(), &ignored);
+    return std::exchange(shared_->answers, {});
+}
+
+int WorkerNamer::ready_fd() const {
+    return shared_->ready.get();
+}
+
+std::vector<std::uint32_t> WorkerNamer::silent() const {
+    const std::lock_guard lock(shared_->lock);
+    return shared_->silent();
+}
+
+std::string WorkerNamer::progress() const {
+    std::string text = fetch_ == nullptr ? "" : fetch_->progress();
+    const std::lock_guard lock(shared_->lock);
+    const std::string silent = silent_text(shared_->silent(), shared_->common->silent);
+    if (!text.empty() && !silent.empty()) text += "; ";
+    return text + silent;
+}
+
+}  // namespace lattop

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Names from threads of its own, for who must not wait for slow files, or not for ever: the live
+// screen, verbs that sample meanwhile, and batch. One thread works for all processes. A process
+// whose memory or files lie on a file system that does not answer keeps whoever looks at it, for
+// ever and not even to be killed. So a watcher, which touches nothing but a lock, leaves the thread
+// to that process after ten seconds, and another one goes on with all others:
+//
+//     requests -+-> common thread  --- 10 s at one request --->  the process's own thread
+//               |        ^-- a new one takes over ---'            |
+//               '-> of that process: "not now" until it answers --'
+//
+// When a thread that was left behind gets through, its answer is delivered, and it goes on with
+// that process alone: who is merely slow gets its names, nobody else waits for them, and what
+// was read of its files is not read again. It ends when it had nothing to do for a minute. Where
+// 16 processes keep a thread each, the common one is waited for: all is "not now" until then.
+//
+// Each thread has a NameFinder, and so all that this remembers, of its own: some hundred MB of
+// symbols at most (SymbolizerLimits). A new common thread reads again what it needs, which is
+// little: StackNames keeps what was found.
+#pragma once
+
+#include <chrono>
+#include <compare>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "lattop/model/namer.h"
+#include "unwind/unique_fd.h"
+
+namespace lattop {
+
+/// Answers a request; may take for ever. Must not throw.
+using FindName = std::function<NameAnswer(const NameRequest& request)>;
+
+/// Called by each thread, for itself.
+using MakeFindName = std::function<FindName()>;
+
+struct NamerLimits {
+    std::chrono::milliseconds patience{10'000};  ///< with one request
+    std::chrono::milliseconds linger{60'000};    ///< of a process's own thread without one
+    std::size_t threads = 16;                    ///< processes with a thread of their own
+    std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
+};
+
+/// Its destructor waits a moment for threads, but not for a file system that hangs: those are
+/// left behind, with what they work on.
+class WorkerNamer final : public Namer {
+public:
+    using Time = std::chrono::steady_clock::time_point;
+
+    /// Throws std::system_error where there can be no thread or descriptor.
+    explicit WorkerNamer(std::shared_ptr<DebugFetch> fetch = nullptr);
+
+    /// The same, without a NameFinder.
+    explicit WorkerNamer(MakeFindName make, const NamerLimits& limits = {});
+    ~WorkerNamer() override;
+
+    void submit(std::vector<NameRequest> requests) override;
+    std::vector<NameAnswer> take() override;
+    [[nodiscard]] int ready_fd() const override;
+    [[nodiscard]] std::vector<std::uint32_t> silent() const override;
+    [[nodiscard]] std::string progress() const override;
+
+    /// What the watcher does when it is time; for tests, whose time that is.
+    void look();
+
+private:
+    /// A process while it runs one program. The next process with that pid may be taken for one
+    /// that was killed while it kept a thread: when the process began is known of the request's
+    /// task alone, not of the process, and pids come again late.
+    struct Program {
+        std::uint32_t tgid = 0, exec_id = 0;
+        auto operator<=>(const Program&) const = default;
+    };
+
+    /// A thread, and what it has to do.
+    struct Worker {
+        explicit Worker(std::chrono::steady_clock::duration given) : patience(given) {}
+
+        std::deque<NameRequest> requests;
+        std::optional<Program> at;  // of the request that it is at, and since when
+        Time since;
+        std::chrono::steady_clock::duration patience;
+        bool silent = false;   // at it for longer than that
+        bool ended = false;    // is to end
+        bool stopped = false;  // has
+    };
+
+    /// Shared with the threads. `lock` guards all but the descriptor and what is const.
+    struct Shared {
+        Shared(MakeFindName finder, const NamerLimits& given)
+            : make(std::move(finder)),
+              limits(given),
+              common(std::make_shared<Worker>(given.patience)) {}
+        Worker& worker_of(const Program& program);
+        void add(NameRequest request);
+        void give(NameAnswer answer);
+        bool wait_for_request(Worker& worker, std::unique_lock<std::mutex>& held);
+        NameRequest begin(Worker& worker);
+        void end(Worker& worker);
+        void put_off(Worker& worker);
+        bool make_room();
+        [[nodiscard]] std::vector<std::uint32_t> silent() const;
+        [[nodiscard]] std::optional<Time> next_look(Time now) const;
+
+        const MakeFindName make;
+        const NamerLimits limits;
+        mutable std::mutex lock;
+        std::condition_variable changed;  // for who answers
+        std::condition_variable watched;  // for the watcher
+        std::shared_ptr<Worker> common;
+        std::map<Program, std::shared_ptr<Worker>> own;  // of processes that kept the common one
+        std::vector<NameAnswer> answers;
+        bool stop = false;
+        UniqueFd ready;  // eventfd
+    };
+
+    explicit WorkerNamer(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
+    static Program program_of(const NameRequest& request);
+    static void work(const std::shared_ptr<Shared>& shared, const std::shared_ptr<Worker>& worker);
+    void watch();
+    void leave_behind(Time now);
+    void replace_common();
+
+    std::shared_ptr<DebugFetch> fetch_;
+    std::shared_ptr<Shared> shared_;
+    std::thread thread_;  // the common one; replaced with the lock held
+    std::thread watcher_;
+};
+
+}  // namespace lattop
