@@ -52,8 +52,23 @@ std::uint64_t realtime_of(const World& world) {
     return world.source.realtime_ns().value_or(world.clock.realtime_ns());
 }
 
+/// What the recording says of each.
+WaitObjects recorded_objects(const Snapshot& snapshot, std::span<const Task* const> tasks,
+                             const UserStacks& stacks) {
+    WaitObjects objects;
+    for (const Task* task : tasks)
+        if (const std::string* object = stacks.object(snapshot, *task))
+            objects.emplace(id_of(*task), *object);
+    return objects;
+}
+
 /// Nothing where the options do not ask, or nobody knows.
-FindObjects objects_finder(const Options& options, const World& world) {
+FindObjects objects_finder(const Options& options, const TableContext& context,
+                           const World& world) {
+    if (!world.source.live())
+        return [&](std::span<const Task* const> tasks) {
+            return recorded_objects(context.model.snapshot(), tasks, world.stacks);
+        };
     if (!options.objects || !world.find_object) return {};
     const auto take = [&] {
         Query query;
@@ -79,7 +94,7 @@ std::string refresh(const Options& options, const TableContext& context, const W
     const RowOptions rows = row_options(options);
     if (options.json)
         return refresh_json(context, rows, limit_of(options), realtime_of(world), cost.learning,
-                            objects_finder(options, world));
+                            objects_finder(options, context, world));
     TextOptions text;
     text.rows = rows;
     text.limit = limit_of(options);

@@ -12,6 +12,7 @@
 #include "lattop/model/cgroup_names.h"
 #include "lattop/model/format.h"
 #include "lattop/model/learning.h"
+#include "lattop/model/object_finder.h"
 #include "lattop/model/user_stacks.h"
 #include "lattop/model/users.h"
 #include "lattop/model/wait_objects.h"
@@ -34,6 +35,7 @@ struct World {
     const Learning& learning;
     Reasons& reasons;
     FindObject find_object{};  ///< asked where the options say so; nothing where nobody knows
+    ObjectFinder* objects = nullptr;  ///< of sleeps for a recording; nullptr: it has none
 };
 
 /// Waits for the names of users that were asked for, as long as `patience` says. Says

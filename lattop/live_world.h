@@ -13,6 +13,7 @@
 
 #include "lattop/batch.h"
 #include "lattop/end_signals.h"
+#include "lattop/model/object_worker.h"
 #include "lattop/model/stack_names.h"
 #include "lattop/model/stoppable_namer.h"
 #include "lattop/source/proc_source.h"
@@ -26,7 +27,7 @@ public:
     LiveWorld(bool learn, StopNaming stop);
 
     [[nodiscard]] World world() {
-        return {source_, stacks_, users_, cgroups_, clock_, *learning_, reasons_};
+        return {source_, stacks_, users_, cgroups_, clock_, *learning_, reasons_, {}, &objects_};
     }
 
 private:
@@ -37,6 +38,7 @@ private:
     SystemClock clock_;
     std::unique_ptr<Learning> learning_;
     Reasons reasons_;
+    ObjectWorker objects_;
 };
 
 /// A signal that asks to end ends the wait for names. Where `next_ends` says so, for

@@ -37,7 +37,7 @@ void declare(Arguments& arguments, Raw& raw) {
     arguments.flag("--cmdline", raw.command_lines,
                    "with --json: the command lines of tasks' processes");
     arguments.flag("--objects", raw.objects,
-                   "with --json: say what exactly each sleeping task waits for");
+                   "with --json: say what exactly each sleeping task waits for (with -i always)");
     arguments.text("-n,--iterations", "N", raw.refreshes,
                    "end after N refreshes (the first shows figures since load)");
     arguments.text("-d,--delay", "SECS", raw.delay, "seconds between refreshes (default 2)");
@@ -79,9 +79,6 @@ Options check(const Raw& raw) {
         throw UsageError("no recording has command lines", "leave --cmdline or -i out");
     if (options.objects && !options.json)
         throw UsageError("--objects goes with --json", "add --json");
-    if (options.objects && !options.input.empty())
-        throw UsageError("--objects is looked up while a task sleeps: no recording has it",
-                         "leave --objects or -i out");
     return options;
 }
 

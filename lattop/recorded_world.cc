@@ -37,6 +37,9 @@ void RecordedWorld::complain_of_unnamed() {
     const auto unnamed = reader().info().find("unnamed-stacks");
     if (unnamed != reader().info().end())
         complain(unnamed->second + " stacks have no names: they had no room in " + path_);
+    const auto left_out = reader().info().find("objects-left-out");
+    if (left_out != reader().info().end())
+        complain("what " + left_out->second + " sleepers waited for had no room in " + path_);
 }
 
 }  // namespace lattop

@@ -21,7 +21,8 @@ public:
     /// Gives all snapshots that are still to come; where that takes long, how far it is is said.
     void take_all(const Query& query, const std::function<void(Snapshot)>& use);
 
-    /// Says how many stacks had no room for names. Known at the recording's end.
+    /// Says how many stacks had no room for names, and sleepers for objects. Known at the
+    /// recording's end.
     void complain_of_unnamed();
 
     [[nodiscard]] recording::RecordingSource& source() { return source_; }

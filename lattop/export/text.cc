@@ -5,6 +5,7 @@
 //
 //	    812 redis     S  99.9  12.34s  ...  futex_wait_queue  redis-server
 //	        98.2% of it in 1,204 sleeps, max 1.23s, futex; incomplete: …
+//	        waits for mutex queue_lock, held by 814 redis-server (S)
 //	        kernel  futex_wait_queue < futex_wait < do_futex < …
 //	        user    __lll_lock_wait libc.so.6 < worker(void*) redis-server
 //	        woken by 100.0%  12.1s   1204 redis-server 814 in unlock_shared
@@ -104,6 +105,22 @@ std::string entry_summary(const TableContext& context, const Row& row) {
     return text + "; " + completeness(*trace);
 }
 
+/// "waits for fd 3: pipe:[81]"; of a whole recording "waited 4.20s for" it, the longest time
+/// that is known; "" for not known.
+std::string object_text(const TableContext& context, const Row& row, const TextOptions& options) {
+    const Snapshot& snapshot = context.model.snapshot();
+    if (options.waits != nullptr) {
+        const LongestWait* wait = options.waits->find(snapshot, *row.task, *row.entry);
+        if (wait == nullptr) return "";
+        // No part of a sleep that lies before the recording counts
+        const std::uint64_t ns = std::min(wait->ns, row.entry->max_ns);
+        return fmt::format("waited {} for {}", format_duration(ns), wait->object);
+    }
+    if ((row.entry->flags & LT_E_ONGOING) == 0) return "";
+    const std::string* object = context.stacks.object(snapshot, *row.task);
+    return object == nullptr ? "" : "waits for " + *object;
+}
+
 void append_wakers(std::string& out, const TableContext& context, const Entry& entry,
                    Charset charset) {
     const Snapshot& snapshot = context.model.snapshot();
@@ -124,6 +141,8 @@ void append_trace(std::string& out, const TableContext& context, const Row& row,
     const Snapshot& snapshot = context.model.snapshot();
     out +=
         std::string(kStackIndent) + printable(entry_summary(context, row), options.charset) + "\n";
+    if (const std::string object = object_text(context, row, options); !object.empty())
+        out += std::string(kStackIndent) + printable(object, options.charset) + "\n";
     const Trace* trace = snapshot.trace_of(entry);
     if (trace == nullptr) return;
     out += wrapped_stack(stack_label("kernel"), kernel_function_texts(snapshot, *trace),

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "lattop/model/format.h"
+#include "lattop/model/longest_waits.h"
 #include "lattop/model/rows.h"
 
 namespace lattop {
@@ -18,6 +19,7 @@ struct TextOptions {
     std::uint32_t limit = 0;  ///< tasks at most, 0 for all
     Charset charset = Charset::Ascii;
     std::string_view since = "since load or reset";  ///< what a first interval is
+    const LongestWaits* waits = nullptr;  ///< of a whole recording; nullptr: sleeps under way
 };
 
 /// The refresh that `context` holds: header lines, then for each task its

@@ -91,6 +91,13 @@ public:
     /// The last answer to want_live(), if it was for this task and the program
     /// it runs; nullptr otherwise. Valid as long.
     [[nodiscard]] virtual const LiveNames* find_live(const Task& task) const = 0;
+
+    /// What the sleep that a task of `snapshot` is in waits for, where it was recorded: see
+    /// wait_object.h. nullptr where it was not.
+    [[nodiscard]] virtual const std::string* object(const Snapshot& /*snapshot*/,
+                                                    const Task& /*task*/) const {
+        return nullptr;
+    }
 };
 
 /// Nothing has a name: for snapshots of other machines.

@@ -19,8 +19,7 @@ bool may_wait_for_object(const Task& task) {
 
 }  // namespace
 
-WaitObjects find_wait_objects(std::span<const Task* const> tasks, const FindObject& find,
-                              const std::function<Snapshot()>& look_again) {
+WaitObjects ask_for_objects(std::span<const Task* const> tasks, const FindObject& find) {
     WaitObjects objects;
     for (const Task* task : tasks) {
         if (!may_wait_for_object(*task)) continue;
@@ -31,6 +30,12 @@ WaitObjects find_wait_objects(std::span<const Task* const> tasks, const FindObje
             // /proc changes while it is read: that costs this task's alone
         }
     }
+    return objects;
+}
+
+WaitObjects find_wait_objects(std::span<const Task* const> tasks, const FindObject& find,
+                              const std::function<Snapshot()>& look_again) {
+    WaitObjects objects = ask_for_objects(tasks, find);
     if (objects.empty()) return objects;
     const Snapshot after = look_again();
     std::unordered_map<TaskId, std::uint64_t, HashTaskId> sleeps;  // of those still asleep

@@ -28,6 +28,7 @@
 //	          for the snapshots before and behind
 //	Snapshot  the record view of module/uapi/lattop.h, whole
 //	End       nothing: the recording was ended, not cut off
+//	Objects   items as objects.h draws them: what sleepers of a snapshot before waited for
 //
 // Reading ends at the first record that is not whole or not what its checksums
 // say; what stands before it counts. Kinds that a reader does not know it
@@ -54,7 +55,7 @@ inline constexpr std::size_t kSnapshotsPerKey = 32;
 /// More than any snapshot has; a record that says more is damaged.
 inline constexpr std::uint32_t kMaxRawBytes = std::uint32_t{1} << 30;
 
-enum class Kind : std::uint16_t { Info = 1, Names = 2, Snapshot = 3, End = 4 };
+enum class Kind : std::uint16_t { Info = 1, Names = 2, Snapshot = 3, End = 4, Objects = 5 };
 
 /// RecordHeader.flags: the payload needs the snapshot before as its prefix.
 inline constexpr std::uint16_t kNeedsPrevious = 1;
@@ -75,7 +76,7 @@ struct RecordHeader {
     std::uint16_t flags = 0;
     std::uint32_t stored_bytes = 0;      ///< of the payload in the file
     std::uint32_t raw_bytes = 0;         ///< of the payload unpacked
-    std::uint64_t time_ns = 0;           ///< lt_header.time_ns of a snapshot, else 0
+    std::uint64_t time_ns = 0;           ///< lt_header.time_ns of its snapshot, else 0
     std::uint64_t realtime_ns = 0;       ///< when it was written, since the epoch
     std::uint32_t payload_checksum = 0;  ///< CRC-32C of the payload in the file
     std::uint32_t header_checksum = 0;   ///< CRC-32C of the 36 bytes before

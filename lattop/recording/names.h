@@ -45,6 +45,7 @@
 #include "lattop/model/cgroup_names.h"
 #include "lattop/model/user_stacks.h"
 #include "lattop/model/users.h"
+#include "lattop/recording/objects.h"
 #include "unwind/byte_reader.h"
 
 namespace lattop::recording {
@@ -124,7 +125,8 @@ private:
     std::uint64_t left_out_ = 0;
 };
 
-/// The names of a recording: all seams that views take names from.
+/// The names of a recording, and what its sleepers waited for: all seams that views take names
+/// from.
 class RecordedNames final : public UserStacks, public Users, public CgroupNames {
 public:
     /// `most`: bytes of all payloads.
@@ -145,6 +147,12 @@ public:
     [[nodiscard]] const LiveNames* find_live(const Task& /*task*/) const override {
         return nullptr;
     }
+    [[nodiscard]] const std::string* object(const Snapshot& snapshot,
+                                            const Task& task) const override {
+        return objects_.objects().find(snapshot, task);
+    }
+    [[nodiscard]] RecordedObjects& objects() { return objects_; }
+
     /// The number where the recording has no name.
     const std::string& name(std::uint32_t uid) override;
     /// As on this machine where the recording has no name.
@@ -158,6 +166,7 @@ private:
     std::unordered_map<std::uint32_t, std::string> users_;
     std::unordered_map<std::string, std::string> cgroups_;  // by path
     SystemCgroups here_;
+    RecordedObjects objects_;
     std::size_t bytes_ = 0;  // of all payloads
     std::size_t most_;
 };

@@ -100,6 +100,11 @@ void Reader::take(const Place& place, std::span<const std::byte> stored) {
             names_->expect(header.raw_bytes);
             names_->add(decompressor_.unpack(stored, {}, header.raw_bytes));
             break;
+        case Kind::Objects:
+            names_->objects().expect(header.raw_bytes);
+            names_->objects().add(header.time_ns,
+                                  decompressor_.unpack(stored, {}, header.raw_bytes));
+            break;
         case Kind::Snapshot: {
             const bool key = (header.flags & kNeedsPrevious) == 0;
             if (!key && snapshots_.empty()) throw RecordingError("its first snapshot is missing");

@@ -73,9 +73,16 @@ void Writer::add(const Snapshot& snapshot, NameSources names, std::uint64_t real
     ++snapshots_;
 }
 
+void Writer::add_objects(const FoundObjects& found, std::uint64_t realtime_ns) {
+    const std::vector<std::byte> news = objects_.news(found);
+    if (!news.empty()) put(Kind::Objects, news, {}, found.time_ns, realtime_ns);
+}
+
 void Writer::end(std::uint64_t realtime_ns) {
     if (names_.left_out() != 0)
         put_info({{"unnamed-stacks", std::to_string(names_.left_out())}}, realtime_ns);
+    if (objects_.left_out() != 0)
+        put_info({{"objects-left-out", std::to_string(objects_.left_out())}}, realtime_ns);
     put(Kind::End, {}, {}, 0, realtime_ns);
 }
 

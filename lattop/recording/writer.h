@@ -14,6 +14,7 @@
 #include "lattop/recording/compress.h"
 #include "lattop/recording/format.h"
 #include "lattop/recording/names.h"
+#include "lattop/recording/objects.h"
 #include "lattop/source/snapshot.h"
 
 namespace lattop::recording {
@@ -22,7 +23,8 @@ namespace lattop::recording {
 using Append = std::function<void(std::span<const std::byte>)>;
 
 /// About the machine and the recording: "host", "kernel", "command" and such;
-/// at the end "unnamed-stacks", how many had no room for names, if any.
+/// at the end "unnamed-stacks", how many had no room for names, and "objects-left-out", of how
+/// many sleepers there was no room for what they waited for, if any.
 using Info = std::map<std::string, std::string>;
 
 class Writer {
@@ -39,6 +41,9 @@ public:
     /// Writes names that were being looked for when their snapshots were written.
     void add_late_names(NameSources names, std::uint64_t realtime_ns);
 
+    /// Writes what sleepers of a snapshot that was written before were found to wait for.
+    void add_objects(const FoundObjects& found, std::uint64_t realtime_ns);
+
     /// Nothing can be added behind it.
     void end(std::uint64_t realtime_ns);
 
@@ -53,6 +58,7 @@ private:
     Append append_;
     Compressor compressor_;
     NameBook names_;
+    ObjectBook objects_;
     std::vector<std::byte> previous_;
     std::uint64_t snapshots_ = 0;
     std::uint64_t bytes_ = 0;

@@ -31,6 +31,15 @@ std::string length(const Snapshot& snapshot) {
     return format_duration(snapshot.header.time_ns - snapshot.header.since_ns);
 }
 
+/// What the tasks of a recording's snapshot wait for in it.
+WaitObjects objects_of(const Snapshot& snapshot, const SleepObjects& objects) {
+    WaitObjects result;
+    for (const Task& task : snapshot.tasks)
+        if (const std::string* object = objects.find(snapshot, task))
+            result.emplace(id_of(task), *object);
+    return result;
+}
+
 /// For who waits at a terminal.
 void say_how_long(std::chrono::milliseconds duration) {
     if (::isatty(STDERR_FILENO) == 0) return;
@@ -47,8 +56,12 @@ Profile Profile::recorded(const std::string& input, const Selection& selection) 
     recording::RecordingSource& source = profile.recorded_->source();
     recording::Reader& reader = source.reader();
     Period period(source.size() == 1 ? Period::Begin::AtNothing : Period::Begin::AtFirst);
-    profile.recorded_->take_all(selection.query(),
-                                [&](const Snapshot& snapshot) { period.add(snapshot); });
+    const SleepObjects& objects = reader.names().objects().objects();
+    profile.recorded_->take_all(selection.query(), [&](const Snapshot& snapshot) {
+        period.add(snapshot);
+        profile.longest.add(snapshot, objects);
+        if (!source.more()) profile.objects = objects_of(snapshot, objects);
+    });
     profile.snapshot = period.snapshot();
     profile.realtime_ns = reader.realtime_ns(reader.size() - 1);
     const auto info = [&](const char* key) {
@@ -104,9 +117,12 @@ Profile Profile::live(const Selection& selection, const WantedWaits& wanted,
 std::string profile_json(Profile& profile, std::uint32_t limit) {
     Model model;
     model.update(std::move(profile.snapshot), {});
+    FindObjects objects;
+    if (profile.of_recording())
+        objects = [&](std::span<const Task* const> /*tasks*/) { return profile.objects; };
     return refresh_json(
         {model, profile.names(), profile.users(), profile.reasons(), profile.cgroups()},
-        {.waits = profile.waits}, limit, profile.realtime_ns, {});
+        {.waits = profile.waits}, limit, profile.realtime_ns, {}, objects);
 }
 
 void ProfileInput::declare(Arguments& arguments) {

@@ -12,7 +12,9 @@
 #include <string_view>
 
 #include "lattop/live_world.h"
+#include "lattop/model/longest_waits.h"
 #include "lattop/model/merged_stacks.h"
+#include "lattop/model/wait_objects.h"
 #include "lattop/recorded_world.h"
 #include "lattop/source/snapshot.h"
 #include "lattop/verbs/arguments.h"
@@ -32,6 +34,7 @@ public:
     static Profile live(const Selection& selection, const WantedWaits& wanted,
                         std::optional<std::chrono::milliseconds> duration);
 
+    [[nodiscard]] bool of_recording() const { return recorded_ != nullptr; }
     [[nodiscard]] const UserStacks& names() const { return world().stacks; }
     [[nodiscard]] Users& users() const { return world().users; }
     [[nodiscard]] CgroupNames& cgroups() const { return world().cgroups; }
@@ -42,6 +45,8 @@ public:
     std::uint64_t realtime_ns = 0;          ///< at its end
     WantedWaits waits;                      ///< all that the snapshot has are wanted by these
     std::optional<ProcessNames> processes;  ///< also of leaders that are not wanted
+    LongestWaits longest;                   ///< of a recording
+    WaitObjects objects;                    ///< of the sleeps under way at a recording's end
 
 private:
     Profile() = default;

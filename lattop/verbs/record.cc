@@ -65,9 +65,17 @@ recording::NameSources names_of(const World& world) {
     return {world.stacks, world.users, world.cgroups};
 }
 
+void write_objects(const std::vector<FoundObjects>& all, const World& world,
+                   recording::Writer& writer) {
+    for (const FoundObjects& found : all)
+        writer.add_objects(found, world.clock.realtime_ns());
+}
+
 /// Names that were slow to find delayed no snapshot: they come behind them. Those of `last`, the
 /// last one, may not have been asked for yet.
 void end_whole(const World& world, recording::Writer& writer, const Snapshot& last) {
+    if (world.objects != nullptr)
+        write_objects(world.objects->wait(kObjectsPatience), world, writer);
     find_last_names(last, world);
     wait_for_users(world.users);
     writer.add_names(last, names_of(world), world.clock.realtime_ns());
@@ -86,15 +94,17 @@ std::optional<Snapshot> take_or_end(Taker& taker, bool last, const World& world,
     }
 }
 
-/// Names of the snapshots before that were found meanwhile. Before the next snapshot, which may
-/// show that a process runs another program by now.
+/// Names and objects of the snapshots before that were found meanwhile. Before the next snapshot,
+/// which may show that a process runs another program by now.
 void write_late_names(const World& world, recording::Writer& writer) {
+    if (world.objects != nullptr) write_objects(world.objects->take(), world, writer);
     if (world.stacks.collect()) writer.add_late_names(names_of(world), world.clock.realtime_ns());
 }
 
 void write_down(const Snapshot& snapshot, const World& world, recording::Writer& writer) {
     const std::uint64_t now = world.source.realtime_ns().value_or(world.clock.realtime_ns());
     world.stacks.want(snapshot);
+    if (world.objects != nullptr) world.objects->want(snapshot);
     world.stacks.collect();
     world.users.collect();
     writer.add(snapshot, names_of(world), now);

@@ -24,7 +24,7 @@ Snapshot copy(const Snapshot& snapshot) {
 
 std::string report_text(const Snapshot& snapshot, const UserStacks& names, Users& users,
                         Reasons& reasons, const std::string& clock, const ReportOptions& options,
-                        Charset charset, const ProcessNames* processes) {
+                        Charset charset, const ProcessNames* processes, const LongestWaits* waits) {
     const ProcessNames own(snapshot);
     Model model;
     SystemCgroups cgroups;  // asked for none: the text has no column of theirs
@@ -33,6 +33,7 @@ std::string report_text(const Snapshot& snapshot, const UserStacks& names, Users
     text.limit = options.tasks;
     text.charset = charset;
     text.since = "in all";
+    text.waits = waits;
     return refresh_text({model, names, users, reasons, cgroups}, text, clock, "") +
            "\nThe worst stacks, over all tasks that share them\n" +
            stacks_text(merge_stacks(snapshot, names, reasons, processes ? processes : &own),
@@ -62,7 +63,7 @@ int report_command(Arguments& arguments) {
     write_output(printable(profile.title, locale_charset()) + "\n" +
                  report_text(profile.snapshot, profile.names(), profile.users(), profile.reasons(),
                              local_time_at(profile.realtime_ns), options, locale_charset(),
-                             &*profile.processes));
+                             &*profile.processes, &profile.longest));
     return 0;
 }
 

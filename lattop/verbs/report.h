@@ -6,6 +6,7 @@
 #include <string>
 
 #include "lattop/model/format.h"
+#include "lattop/model/longest_waits.h"
 #include "lattop/verbs/arguments.h"
 #include "lattop/verbs/profile.h"
 
@@ -18,10 +19,11 @@ struct ReportOptions {
 
 /// The tasks with their worst stacks, then the worst stacks over all tasks of
 /// each process. `processes` are those before tasks were left out; nullptr: of
-/// the snapshot.
+/// the snapshot. `waits`: what their longest sleeps waited for; nullptr: not known.
 std::string report_text(const Snapshot& snapshot, const UserStacks& names, Users& users,
                         Reasons& reasons, const std::string& clock, const ReportOptions& options,
-                        Charset charset, const ProcessNames* processes = nullptr);
+                        Charset charset, const ProcessNames* processes = nullptr,
+                        const LongestWaits* waits = nullptr);
 
 /// The verb. Its exit status.
 int report_command(Arguments& arguments);

@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "lattop/live_world.h"
+#include "lattop/model/longest_waits.h"
 #include "lattop/options.h"
 #include "lattop/output.h"
 #include "lattop/recording/output_file.h"
@@ -84,6 +85,7 @@ public:
         // All of a small tree by name; of a large one it is among all tasks.
         const auto& processes = tree_.members().processes();
         if (processes.size() <= LT_MAX_PIDS) query.pids = processes;
+        take_objects(world_.objects->take());
         Snapshot snapshot = world_.source.take(query, Moment::Next);
         tree_.update();
         world_.stacks.want(snapshot);
@@ -91,10 +93,12 @@ public:
         world_.users.collect();
         keep_tree(snapshot, tree_.members(), before_);
         if (command_lines_) want_command_lines(snapshot, world_.stacks);
+        world_.objects->want(snapshot);
         period_.add(snapshot);
         write([&](recording::Writer& writer) {
             writer.add(so_far(), names(), world_.clock.realtime_ns());
         });
+        last_ = std::move(snapshot);
     }
 
     /// The command's figures, counted from its start.
@@ -106,6 +110,7 @@ public:
     }
 
     void end() {
+        take_objects(world_.objects->wait(kObjectsPatience));
         write([&](recording::Writer& writer) {
             writer.add_names(so_far(), names(), world_.clock.realtime_ns());
             writer.end(world_.clock.realtime_ns());
@@ -113,10 +118,23 @@ public:
     }
 
     [[nodiscard]] const TreeMembers& members() const { return tree_.members(); }
+    [[nodiscard]] const LongestWaits& waits() const { return waits_; }
 
 private:
     [[nodiscard]] recording::NameSources names() const {
         return {world_.stacks, world_.users, world_.cgroups};
+    }
+
+    /// What sleepers of the looks before waited for.
+    void take_objects(const std::vector<FoundObjects>& all) {
+        for (const FoundObjects& found : all) {
+            for (const FoundObjects::Object& object : found.objects)
+                objects_.add(found.time_ns, object.sleep, object.text);
+            write([&](recording::Writer& writer) {
+                writer.add_objects(found, world_.clock.realtime_ns());
+            });
+        }
+        waits_.add(last_, objects_);
     }
 
     /// A full disk costs the rest of the recording, and nothing else.
@@ -134,6 +152,9 @@ private:
     ProcessTree tree_;
     bool command_lines_;  // are asked for by a filter
     Period period_{Period::Begin::AtNothing};
+    Snapshot last_;  // look
+    SleepObjects objects_;
+    LongestWaits waits_;
     Task before_;
     Header begin_;
     std::optional<recording::OutputFile> file_;
@@ -270,8 +291,9 @@ int run_command_verb(Arguments& arguments) {
     std::string text = "\n" + describe(*options, snapshot, watch.members(), status) + "\n";
     const ProcessNames processes(snapshot);
     keep_wanted(snapshot, options->waits, world.stacks, world.users, world.reasons, world.cgroups);
-    text += report_text(snapshot, world.stacks, world.users, world.reasons,
-                        world.clock.local_time(), options->report, locale_charset(), &processes);
+    text +=
+        report_text(snapshot, world.stacks, world.users, world.reasons, world.clock.local_time(),
+                    options->report, locale_charset(), &processes, &watch.waits());
     std::fputs(text.c_str(), stderr);
     return status;
 }

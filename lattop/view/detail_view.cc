@@ -205,10 +205,14 @@ const LiveNames* live_names(const Snapshot& snapshot, const Task& task, const En
     return same ? live : nullptr;
 }
 
-/// What the task waits for. Until a look at this sleep has been answered, the line
-/// stands without what the sleep before waited for, so that what follows stays in
-/// its place.
-std::string object_text(const Task& task, const LiveNames* live) {
+/// What the task waits for, by the recording or a look at it now. Until a look at this sleep has
+/// been answered, the line stands without what the sleep before waited for, so that what follows
+/// stays in its place.
+std::string object_text(const Snapshot& snapshot, const BlockedNow& sleeper,
+                        const UserStacks& stacks, const LiveNames* live) {
+    const Task& task = *sleeper.task;
+    if (wants_live(snapshot, task, *sleeper.entry))
+        if (const std::string* recorded = stacks.object(snapshot, task)) return *recorded;
     if (live == nullptr || live->object.empty()) return "";
     return live->sleeps == task.sleeps ? live->object : "...";
 }
@@ -240,7 +244,7 @@ std::string remarks(const Task& task, const Entry& entry, const Trace* trace,
 
 /// Of several tasks the one that is looked at as it is now, for how long it has been blocked,
 /// and what it waits for.
-Line sleeper_line(const BlockedNow& sleeper, const LiveNames* live) {
+Line sleeper_line(const BlockedNow& sleeper, const std::string& object) {
     const Task& task = *sleeper.task;
     const std::string process =
         task.pid == task.tgid ? "" : fmt::format(" (process {})", task.tgid);
@@ -248,7 +252,7 @@ Line sleeper_line(const BlockedNow& sleeper, const LiveNames* live) {
                  {fmt::format("{} {}{} for {}", task.pid, command_text(task), process,
                               format_duration(sleeper.entry->ongoing_ns)),
                   Style::Normal}};
-    if (const std::string object = object_text(task, live); !object.empty()) {
+    if (!object.empty()) {
         line.push_back({", waits for ", Style::Dim});
         line.push_back({object, Style::Normal});
     }
@@ -270,9 +274,10 @@ void append_open(std::vector<Line>& lines, const Snapshot& snapshot, const Stack
     if (trace != nullptr) {
         const Reason& reason = context.reasons.of(snapshot, task, entry, stacks);
         lines.push_back({{"    " + reason_remark(reason), Style::Dim}});
-        const std::string object = sleeper.task == nullptr ? "" : object_text(*sleeper.task, live);
+        const std::string object =
+            sleeper.task == nullptr ? "" : object_text(snapshot, sleeper, stacks, live);
         if (several && sleeper.task != nullptr)
-            lines.push_back(sleeper_line(sleeper, live));
+            lines.push_back(sleeper_line(sleeper, object));
         else if (!object.empty())
             lines.push_back({{"    waits for ", Style::Dim}, {object, Style::Normal}});
         append_frames(lines, "kernel", kernel_frame_texts(snapshot, *trace), Style::Kernel);

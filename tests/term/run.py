@@ -124,6 +124,25 @@ def a_view_of_a_recording_that_stands_still_is_whole(setup):
 
 
 @test
+def a_recording_says_what_sleepers_waited_for(setup):
+    terminal = Terminal(setup.folder, (120, 40))
+    terminal.run(f"clear; {setup.lattop} replay {setup.records} -d 3600")
+    terminal.wait("snapshot 1 of", "dbserver")
+    for pid, object in (("1200", "waits for mutex buffer_lock, held by 1201 db-worker/1 (D)"), ("2001", "waits for fd 3: /tmp/")):
+        terminal.keys("/")
+        terminal.type(pid)
+        terminal.keys("Enter", "Enter")
+        terminal.wait(object)
+        terminal.keys("Escape", "Escape")
+        terminal.wait("F10Quit", gone=["waits for"])
+    terminal.keys("q")
+    terminal.wait(PROMPT, gone=["dbserver"])
+    terminal.run(f"clear; {setup.lattop} --json -i {setup.records} -n 1 | tr , '\\n' | grep waits_for | sort | uniq -c")
+    terminal.wait('2 "waits_for":"mutex buffer_lock', r'1 "waits_for":"fd 3: /tmp/\u001b[2J\ufffd"')
+    terminal.close()
+
+
+@test
 def keys_act_at_once(setup):
     lattop = Lattop(setup, "-s pid")
     terminal = lattop.terminal

@@ -184,6 +184,22 @@ TEST_CASE("recordings of earlier releases say what they said") {
 
 TEST_CASE("a recording of this release says what those that are kept say") {
     check_kept(kept_recording());
+    Reader reader(read_from(kept_recording()), "kept");
+    const Snapshot snapshot = reader.snapshot(2);
+    const std::string* object = reader.names().object(snapshot, snapshot.tasks.at(0));
+    REQUIRE(object != nullptr);
+    CHECK(*object == "mutex order_lock");
+}
+
+TEST_CASE("a recording of before there were objects has none, and says nothing of damage") {
+    LaterRecording earlier;
+    earlier.add(Kind::Snapshot, sample_machine(10).bytes());
+    earlier.end();
+    Reader reader = earlier.open();
+    CHECK(reader.damage().empty());
+    const Snapshot snapshot = reader.snapshot(0);
+    for (const Task& task : snapshot.tasks)
+        CHECK(reader.names().object(snapshot, task) == nullptr);
 }
 
 TEST_CASE("of a later release's recording what is known is read, the rest stepped over") {
@@ -192,7 +208,7 @@ TEST_CASE("of a later release's recording what is known is read, the rest steppe
     const std::vector<std::byte> second = later_snapshot(12);
     const std::vector<std::byte> unknown(300, std::byte{0xee});  // no zstd frame
     later.add(Kind::Info, std::string_view("host=h\0weather=fine\0no equals sign\0", 34));
-    later.add_stored(5, unknown, 4'000'000, 0xff00);
+    later.add_stored(6, unknown, 4'000'000, 0xff00);
     later.add(Kind::Names, std::string_view("U\0\0\0\0\4\0\0\0root", 13));
     later.add(Kind::Snapshot, first);
     later.add_stored(77, unknown, 1);

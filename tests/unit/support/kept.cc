@@ -142,8 +142,13 @@ std::vector<std::byte> kept_recording() {
         },
         {{"host", "kept"}, {"kernel", "6.1.0"}, {"lattop", "0.1.0"}, {"command", "shop --open"}},
         kBegun);
-    for (std::uint64_t n = 0; n < 3; ++n)
-        writer.add(kept_machine(10 + n), {stacks, users, cgroups}, kBegun + n * kSecond);
+    for (std::uint64_t n = 0; n < 3; ++n) {
+        const Snapshot snapshot = kept_machine(10 + n);
+        writer.add(snapshot, {stacks, users, cgroups}, kBegun + n * kSecond);
+        const auto sleep = sleep_of(snapshot, snapshot.tasks.at(0));
+        writer.add_objects({snapshot.header.time_ns, {{sleep.value(), "mutex order_lock"}}},
+                           kBegun + n * kSecond);
+    }
     writer.end(kBegun + 3 * kSecond);
     return bytes;
 }

@@ -6,11 +6,25 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <memory>
 
 #include "lattop/recording/writer.h"
 
 namespace lattop::test {
+
+FoundObjects sample_objects(const Snapshot& snapshot) {
+    static const std::map<std::uint32_t, std::string> texts = {
+        {1200, "mutex buffer_lock, held by 1201 db-worker/1 (D)"},
+        {1201, "fd 7: /srv/db/log"},
+        {1202, "mutex buffer_lock, held by 1201 db-worker/1 (D)"},
+        {2001, "fd 3: /tmp/\x1b[2J\xff"}};
+    FoundObjects found{snapshot.header.time_ns, {}};
+    for (const Task& task : snapshot.tasks)
+        if (const auto sleep = sleep_of(snapshot, task); sleep && texts.contains(task.pid))
+            found.objects.push_back({*sleep, texts.at(task.pid)});
+    return found;
+}
 
 std::vector<std::byte> make_recording(std::size_t count,
                                       const std::function<SnapshotBuilder(std::size_t)>& make,
@@ -24,8 +38,11 @@ std::vector<std::byte> make_recording(std::size_t count,
             bytes.insert(bytes.end(), more.begin(), more.end());
         },
         {{"host", "sample"}, {"kernel", "6.1"}}, kRecordedAt);
-    for (std::size_t i = 0; i < count; ++i)
-        writer.add(make(i).snapshot(), {stacks, users, cgroups}, kRecordedAt + i * 2'000'000'000);
+    for (std::size_t i = 0; i < count; ++i) {
+        const Snapshot snapshot = make(i).snapshot();
+        writer.add(snapshot, {stacks, users, cgroups}, kRecordedAt + i * 2'000'000'000);
+        writer.add_objects(sample_objects(snapshot), kRecordedAt + i * 2'000'000'000);
+    }
     if (ended) writer.end(kRecordedAt + count * 2'000'000'000);
     return bytes;
 }

@@ -16,7 +16,10 @@ namespace lattop::test {
 
 inline constexpr std::uint64_t kRecordedAt = 1'700'000'000'000'000'000;
 
-/// `count` snapshots by `make`, with the sample's names.
+/// What the sleepers of the sample machine wait for, whoever else sleeps.
+FoundObjects sample_objects(const Snapshot& snapshot);
+
+/// `count` snapshots by `make`, with the sample's names and objects.
 std::vector<std::byte> make_recording(std::size_t count,
                                       const std::function<SnapshotBuilder(std::size_t)>& make,
                                       bool ended = true);

@@ -16,9 +16,9 @@ TEST_CASE("the report of a recording looks as recorded, and is of its time alone
     write_file(path, sample_recording(5));
     const Profile profile = Profile::recorded(path, {});
     CHECK_THAT(profile.title, has_text("sample, Linux 6.1, 8.00s in 5 snapshots"));
-    const std::string text =
-        report_text(profile.snapshot, profile.names(), profile.users(), profile.reasons(),
-                    "12:34:56", {.tasks = 4, .stacks = 6}, Charset::Utf8);
+    const std::string text = report_text(profile.snapshot, profile.names(), profile.users(),
+                                         profile.reasons(), "12:34:56", {.tasks = 4, .stacks = 6},
+                                         Charset::Utf8, nullptr, &profile.longest);
     CHECK_THAT(text, has_text("in all 8.00s"));
     check_golden("report.txt", text);
 }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Of each task's stacks the longest sleep whose object is known, over many snapshots: what
+// report and run tell of a program that has ended, where no sleep is under way any more.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "lattop/model/sleep_objects.h"
+
+namespace lattop {
+
+struct LongestWait {
+    EntryId stack;
+    std::uint64_t ns = 0;  ///< as long as it was seen to last
+    std::string object;    ///< any bytes
+};
+
+class LongestWaits {
+public:
+    /// The sleeps under way in a snapshot of raw figures, with all traces.
+    void add(const Snapshot& snapshot, const SleepObjects& objects);
+
+    /// nullptr where nothing is known. Valid until the next add().
+    [[nodiscard]] const LongestWait* find(const Snapshot& snapshot, const Task& task,
+                                          const Entry& entry) const;
+
+private:
+    std::unordered_map<TaskId, std::vector<LongestWait>, HashTaskId> waits_;
+};
+
+}  // namespace lattop
