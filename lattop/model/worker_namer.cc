@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <ctime>
 #include <span>
 #include <system_error>
 
@@ -18,6 +19,9 @@
 
 namespace lattop {
 namespace {
+
+/// A thread that was on a CPU for more than this part of the time at a request is at work.
+constexpr int kAtWork = 5;
 
 /// Processes that progress() names; there may be more.
 constexpr std::size_t kSilentNamed = 3;
@@ -51,6 +55,14 @@ std::string silent_text(std::span<const std::uint32_t> pids, bool all) {
 }
 
 }  // namespace
+
+std::chrono::nanoseconds thread_cpu_time(pthread_t thread) {
+    clockid_t clock{};
+    timespec time{};
+    if (::pthread_getcpuclockid(thread, &clock) != 0 || ::clock_gettime(clock, &time) != 0)
+        return {};
+    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
 
 WorkerNamer::Program WorkerNamer::program_of(const NameRequest& request) {
     return {request.task.tgid, request.task.exec_id};
@@ -100,7 +112,19 @@ NameRequest WorkerNamer::Shared::begin(Worker& worker) {
     worker.requests.pop_front();
     worker.at = program_of(request);
     worker.since = limits.now();
+    worker.thread = ::pthread_self();
+    worker.worked = limits.worked(worker.thread);
     return request;
+}
+
+/// Whether the request keeps the thread, waiting; one that is at work has as much time again.
+bool WorkerNamer::Shared::kept(Worker& worker, Time now) const {
+    if (!worker.at || now - worker.since < worker.patience) return false;
+    const std::chrono::nanoseconds worked = limits.worked(worker.thread);
+    if ((worked - worker.worked) * kAtWork < now - worker.since) return true;
+    worker.since = now;
+    worker.worked = worked;
+    return worker.silent;
 }
 
 /// How long a process keeps its own thread minds nobody but who waits for all names: the next
@@ -220,17 +244,14 @@ void WorkerNamer::look() {
 
 /// Threads that have been at a request for too long. With the lock held.
 void WorkerNamer::leave_behind(Time now) {
-    const auto kept = [&](const Worker& worker) {
-        return worker.at && now - worker.since >= worker.patience;
-    };
     const std::shared_ptr<Worker> common = shared_->common;
-    if (kept(*common)) {
+    if (shared_->kept(*common, now)) {
         common->silent = true;
         replace_common();
         shared_->put_off(*common);
     }
     for (const auto& [program, worker] : shared_->own) {
-        if (!kept(*worker)) continue;
+        if (!shared_->kept(*worker, now)) continue;
         worker->silent = true;
         shared_->put_off(*worker);
     }

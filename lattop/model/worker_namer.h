@@ -4,7 +4,8 @@
 // screen, verbs that sample meanwhile, and batch. One thread works for all processes. A process
 // whose memory or files lie on a file system that does not answer keeps whoever looks at it, for
 // ever and not even to be killed. So a watcher, which touches nothing but a lock, leaves the thread
-// to that process after ten seconds, and another one goes on with all others:
+// to that process after ten seconds in which it hardly used a CPU (a large program's symbols are
+// work, which is waited for), and another one goes on with all others:
 //
 //     requests -+-> common thread  --- 10 s at one request --->  the process's own thread
 //               |        ^-- a new one takes over ---'            |
@@ -19,6 +20,8 @@
 // symbols at most (SymbolizerLimits). A new common thread reads again what it needs, which is
 // little: StackNames keeps what was found.
 #pragma once
+
+#include <pthread.h>
 
 #include <chrono>
 #include <compare>
@@ -47,11 +50,15 @@ using FindName = std::function<NameAnswer(const NameRequest& request)>;
 /// Called by each thread, for itself.
 using MakeFindName = std::function<FindName()>;
 
+/// CPU time of a thread of this process; 0 where that cannot be known.
+std::chrono::nanoseconds thread_cpu_time(pthread_t thread);
+
 struct NamerLimits {
-    std::chrono::milliseconds patience{10'000};  ///< with one request
+    std::chrono::milliseconds patience{10'000};  ///< with one request that it waits at
     std::chrono::milliseconds linger{60'000};    ///< of a process's own thread without one
     std::size_t threads = 16;                    ///< processes with a thread of their own
     std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
+    std::function<std::chrono::nanoseconds(pthread_t)> worked = thread_cpu_time;
 };
 
 /// Its destructor waits a moment for threads, but not for a file system that hangs: those are
@@ -92,6 +99,8 @@ private:
         std::deque<NameRequest> requests;
         std::optional<Program> at;  // of the request that it is at, and since when
         Time since;
+        pthread_t thread{};                 // while it is at one
+        std::chrono::nanoseconds worked{};  // its CPU time at `since`
         std::chrono::steady_clock::duration patience;
         bool silent = false;   // at it for longer than that
         bool ended = false;    // is to end
@@ -109,6 +118,7 @@ private:
         void give(NameAnswer answer);
         bool wait_for_request(Worker& worker, std::unique_lock<std::mutex>& held);
         NameRequest begin(Worker& worker);
+        bool kept(Worker& worker, Time now) const;
         void end(Worker& worker);
         void put_off(Worker& worker);
         bool make_room();

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/unit/support/catch.h"
@@ -129,6 +130,7 @@ struct Named {
         NamerLimits limits;
         limits.patience = 10s;
         limits.now = [this] { return time.load(); };
+        limits.worked = [this](pthread_t) { return worked.load(); };
         return limits;
     }
 
@@ -162,6 +164,7 @@ struct Named {
     }
 
     std::atomic<WorkerNamer::Time> time{WorkerNamer::Time(1h)};
+    std::atomic<std::chrono::nanoseconds> worked{0ns};
     KeptFinders finders;
     WorkerNamer namer;
 };
@@ -194,6 +197,33 @@ TEST_CASE("a process that does not answer holds up the names of no other") {
     CHECK(it.namer.progress().empty());
     it.namer.submit({request_for(7, 2), request_for(8, 3)});
     CHECK(it.answers(2) == Texts{"7/2 7 by 0", "8/3 8 by 1"});
+}
+
+TEST_CASE("a process that takes a thread much work is no silent one, until the work is done") {
+    Named it;
+    it.finders.keep(7);
+    it.namer.submit({request_for(7, 1), request_for(8)});
+    it.finders.wait_for_kept(1);
+    it.worked = 5s;
+    it.pass(10s);
+    it.pass(9s);
+    CHECK(it.namer.silent().empty());
+    it.worked = 6s;
+    it.pass(1s);
+    CHECK(it.namer.silent() == Pids{7});
+    CHECK(it.answers(1) == Texts{"8/1 8 by 1"});
+    it.finders.let_go(7);
+    CHECK(it.answers(1) == Texts{"7/1 7 by 0"});
+}
+
+TEST_CASE("a thread's CPU time goes by while it works, and not while it waits") {
+    const auto time = [] { return thread_cpu_time(::pthread_self()); };
+    const auto before = time();
+    while (time() < before + 5ms) {
+    }
+    const auto after = time();
+    std::this_thread::sleep_for(20ms);
+    CHECK(time() < after + 20ms);
 }
 
 TEST_CASE(
