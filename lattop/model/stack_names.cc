@@ -63,6 +63,7 @@ const Task* live_task(const Task& task,
 StackNames::StackNames(std::unique_ptr<Namer> namer)
     : namer_(std::move(namer)),
       known_(kMaxStacks),
+      asked_(kMaxStacks),
       programs_(kMaxTasks),
       command_lines_(kMaxCommandLines) {}
 
@@ -85,13 +86,79 @@ void StackNames::want_stack(const Shown& shown, std::vector<NameRequest>& reques
     }
     if (known != nullptr && !known->stack.frames.empty() && !known->pending)
         known->confirmed = true;
-    if (!shown.live || pending_ >= kMaxPending) return;
+    if (!shown.live) return;
     if (known == nullptr) known = &known_.put(shown.id, {});
     if (!due(*known, *shown.live)) return;
-    known->pending = true;
-    ++pending_;
     requests.push_back(
         {shown.id, *shown.live, {shown.addresses.begin(), shown.addresses.end()}, round_, false});
+}
+
+/// Whether another thread's stack is as good. Both are in this snapshot, under one program: that is
+/// one process.
+bool StackNames::is_shared(const NameRequest& request, const LiveTasks& live) {
+    const StackId& id = request.id;
+    if (!live.contains(id.task)) return false;
+    const TaskId process{LT_KIND_TASK, id.task.tgid, id.task.tgid, 0};
+    const StackId key{process, id.exec_id, id.trace_id, id.load};
+    const StackId* first = asked_.find(key);
+    const bool other = first != nullptr && *first != id && live.contains(first->task);
+    const Known* its = other ? known_.peek(*first) : nullptr;
+    // One that ended before it was looked at says nothing of the others
+    const bool gone = its != nullptr && its->settled && its->stack.frames.empty();
+    // What is due is not asked again for a thread that does not sleep there any more
+    if (its == nullptr || gone || due(*its, request.task)) {
+        asked_.put(key, id);
+        return false;
+    }
+    if (its->pending) {
+        known_.find(id)->pending = true;
+        sharers_[*first].push_back(id);
+    } else {
+        take_over(id, *its);
+    }
+    return true;
+}
+
+/// What is known of another thread's stack.
+void StackNames::take_over(const StackId& id, const Known& its) {
+    Known& mine = *known_.find(id);
+    mine = its;
+    mine.pending = mine.confirmed = false;
+}
+
+/// To the threads that wait for this one's stack.
+void StackNames::share(const StackId& id) {
+    const auto sharers = sharers_.extract(id);
+    if (sharers.empty()) return;
+    const Known* its = known_.peek(id);
+    for (const StackId& sharer : sharers.mapped()) {
+        Known* mine = known_.find(sharer);
+        if (mine == nullptr) continue;
+        mine->pending = false;
+        const std::uint32_t* program = programs_.peek(sharer.task);
+        if (program == nullptr || *program != sharer.exec_id)
+            known_.erase(sharer);
+        else if (its != nullptr && !(its->settled && its->stack.frames.empty()))
+            take_over(sharer, *its);
+    }
+}
+
+void StackNames::ask(const Snapshot& snapshot, std::vector<NameRequest> wanted) {
+    if (wanted.empty()) return;
+    LiveTasks live;
+    for (const Task& task : snapshot.tasks)
+        if (task.kind == LT_KIND_TASK && !task.exited()) live.insert(id_of(task));
+    std::vector<NameRequest> requests;
+    for (NameRequest& request : wanted) {
+        Known* known = known_.find(request.id);
+        // Asked for twice, or there are more than are kept
+        if (known == nullptr || known->pending || pending_ >= kMaxPending) continue;
+        if (is_shared(request, live)) continue;
+        known->pending = true;
+        ++pending_;
+        requests.push_back(std::move(request));
+    }
+    if (!requests.empty()) namer_->submit(std::move(requests));
 }
 
 /// A waker need not be in the snapshot itself. Then it is taken to run still
@@ -134,7 +201,7 @@ void StackNames::want(const Snapshot& snapshot) {
             want_wakers(snapshot, entry, requests);
         }
     }
-    if (!requests.empty()) namer_->submit(std::move(requests));
+    ask(snapshot, std::move(requests));
 }
 
 bool StackNames::keep(NameAnswer& answer) {
@@ -177,12 +244,14 @@ bool StackNames::keep(NameAnswer& answer) {
 bool StackNames::keep_all(std::vector<NameAnswer> answers) {
     bool news = false;
     for (NameAnswer& answer : answers)
-        if (answer.live)
+        if (answer.live) {
             news = keep_live(answer) || news;
-        else if (answer.command_line)
+        } else if (answer.command_line) {
             news = keep_command_line(answer) || news;
-        else
+        } else {
             news = keep(answer) || news;
+            share(answer.id);
+        }
     return news;
 }
 

@@ -4,6 +4,8 @@
 // long after its process has ended. Commands tell it what each snapshot holds;
 // views ask it for names. What a silent process did not let the namer look at is asked for
 // again when it answers, or a few snapshots later, and what is known stays until then.
+// Threads of one process at one trace have the same stack: one of them is asked about, and the
+// others take over what it is called.
 //
 // Addresses mean something only in the program that slept there. Between a
 // snapshot and the moment the namer reads the process's maps the process may
@@ -17,6 +19,8 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "lattop/model/namer.h"
@@ -67,6 +71,11 @@ private:
     void want_stack(const Shown& shown, std::vector<NameRequest>& requests);
     void want_wakers(const Snapshot& snapshot, const Entry& entry,
                      std::vector<NameRequest>& requests);
+    using LiveTasks = std::unordered_set<TaskId, HashTaskId>;
+    bool is_shared(const NameRequest& request, const LiveTasks& live);
+    void take_over(const StackId& id, const Known& its);
+    void share(const StackId& id);
+    void ask(const Snapshot& snapshot, std::vector<NameRequest> wanted);
     // Whether there is anything new in it.
     bool keep_all(std::vector<NameAnswer> answers);
     bool keep(NameAnswer& answer);
@@ -78,6 +87,8 @@ private:
     std::size_t pending_ = 0;
     std::vector<std::uint32_t> silent_;  // as of the last snapshot
     BoundedCache<StackId, Known, HashStackId> known_;
+    BoundedCache<StackId, StackId, HashStackId> asked_;  // which thread's, by process (start 0)
+    std::unordered_map<StackId, std::vector<StackId>, HashStackId> sharers_;  // of what is pending
     StackId live_wanted_;  // asked for last; its trace is 0
     StackId live_of_;      // whose live_ is
     std::optional<LiveNames> live_;
