@@ -158,6 +158,46 @@ TEST_CASE("names that are slow to find delay no snapshot: they are behind them")
     }
 }
 
+TEST_CASE(
+    "what sleepers wait for stands behind the snapshot that showed them; the last is waited for") {
+    /// Has found it when the next snapshot is due, of the last one when it is waited for.
+    class Late final : public ObjectFinder {
+    public:
+        void want(const Snapshot& snapshot) override { found_ = {sample_objects(snapshot)}; }
+        std::vector<FoundObjects> take() override { return std::exchange(found_, {}); }
+        std::vector<FoundObjects> wait(std::chrono::milliseconds patience) override {
+            waited.push_back(patience);
+            return take();
+        }
+
+        std::vector<std::chrono::milliseconds> waited;
+
+    private:
+        std::vector<FoundObjects> found_;
+    };
+    FakeWorld fake;
+    Late finder;
+    World world = fake.world();
+    world.objects = &finder;
+    std::vector<std::byte> bytes;
+    recording::Writer writer(
+        [&](auto more) { bytes.insert(bytes.end(), more.begin(), more.end()); }, {}, 0);
+    int waits = 3;
+    record(
+        {}, world, writer, [&](Clock::Time) { return --waits == 0; }, [](const auto&) {});
+    CHECK(finder.waited == std::vector{kObjectsPatience});
+    Reader reader(read_from(bytes), "r");
+    CHECK(reader.damage().empty());
+    REQUIRE(reader.size() == 4);
+    for (std::size_t i = 0; i < reader.size(); ++i) {
+        const Snapshot snapshot = reader.snapshot(i);
+        std::size_t known = 0;
+        for (const Task& task : snapshot.tasks)
+            known += reader.names().object(snapshot, task) != nullptr ? 1U : 0U;
+        CHECK(known == 4);
+    }
+}
+
 TEST_CASE("a recording whose names are not waited for is whole, with addresses") {
     /// Never finds anything.
     class Slow final : public Namer {
