@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -39,6 +40,9 @@ public:
             REQUIRE(inside);
         }
         return 0;
+    }
+    [[nodiscard]] std::unique_ptr<ResolverDoor> another() const override {
+        return std::make_unique<FuzzDoor>();
     }
     [[nodiscard]] int ready_fd() const override { return -1; }
 
