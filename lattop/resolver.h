@@ -78,7 +78,7 @@ public:
     [[nodiscard]] const ResolverStats& stats() const { return stats_; }
 
 private:
-    using ProcessId = ResolvedProcess;
+    using ProcessId = ProgramId;
     struct HashProcessId {
         std::size_t operator()(const ProcessId& id) const {
             return std::uint64_t{id.tgid} << 32 | id.exec_id;

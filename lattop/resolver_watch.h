@@ -6,16 +6,9 @@
 // leaves such a thread behind and goes on with another.
 #pragma once
 
-#include <compare>
-#include <cstdint>
+#include "lattop/model/program_id.h"
 
 namespace lattop {
-
-/// A program in a process: it is another one behind an exec.
-struct ResolvedProcess {
-    std::uint32_t tgid = 0, exec_id = 0;
-    auto operator<=>(const ResolvedProcess&) const = default;
-};
 
 class ResolverWatch {
 public:
@@ -25,7 +18,7 @@ public:
     virtual ~ResolverWatch() = default;
 
     /// The process is looked at from now on. False: it is to be left alone.
-    virtual bool begin(const ResolvedProcess& process) = 0;
+    virtual bool begin(const ProgramId& process) = 0;
     /// And no longer.
     virtual void end() = 0;
 };
@@ -34,7 +27,7 @@ public:
 class WatchedLook {
 public:
     /// `watch`: may be null, and is not asked then.
-    WatchedLook(ResolverWatch* watch, const ResolvedProcess& process)
+    WatchedLook(ResolverWatch* watch, const ProgramId& process)
         : watch_(watch), allowed_(watch == nullptr || watch->begin(process)) {}
     WatchedLook(const WatchedLook&) = delete;
     WatchedLook& operator=(const WatchedLook&) = delete;

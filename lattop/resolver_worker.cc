@@ -62,7 +62,7 @@ ResolverWorker::ResolverWorker(std::unique_ptr<ResolverDoor> door, const Resolve
 }
 
 void ResolverWorker::start(std::unique_ptr<ResolverDoor> door, const ResolverLimits& limits,
-                           std::set<ResolvedProcess> avoided, State so_far) {
+                           std::set<ProgramId> avoided, State so_far) {
     auto shared = std::make_shared<Shared>();
     shared->door = std::move(door);
     shared->limits = limits;
@@ -90,7 +90,7 @@ ResolverWorker::State ResolverWorker::state() {
     return state;
 }
 
-bool ResolverWorker::Shared::begin(const ResolvedProcess& process) {
+bool ResolverWorker::Shared::begin(const ProgramId& process) {
     const std::lock_guard guard(lock);
     if (avoided.contains(process)) return false;
     at = process;
@@ -104,7 +104,7 @@ void ResolverWorker::Shared::end() {
 }
 
 /// The process that keeps the thread.
-std::optional<ResolvedProcess> ResolverWorker::keeper() const {
+std::optional<ProgramId> ResolverWorker::keeper() const {
     const std::lock_guard lock(shared_->lock);
     const bool keeps =
         shared_->at && SteadyClock::now() - shared_->at_since > shared_->limits.patience;
@@ -113,10 +113,10 @@ std::optional<ResolvedProcess> ResolverWorker::keeper() const {
 
 /// Another thread goes on. This one ends by itself if it ever gets that far. Where there can be no
 /// other, as the module is gone at the moment, that is tried again.
-void ResolverWorker::leave_behind(const ResolvedProcess& keeper) {
+void ResolverWorker::leave_behind(const ProgramId& keeper) {
     const auto old = shared_;
     State state;
-    std::set<ResolvedProcess> avoided;
+    std::set<ProgramId> avoided;
     {
         const std::lock_guard lock(old->lock);
         state = old->state;

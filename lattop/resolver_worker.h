@@ -56,26 +56,26 @@ public:
 private:
     /// Shared with the thread. `lock` guards all but the door, the limits and stop_fd.
     struct Shared final : ResolverWatch {
-        bool begin(const ResolvedProcess& process) override;
+        bool begin(const ProgramId& process) override;
         void end() override;
 
         std::unique_ptr<ResolverDoor> door;  // the thread's alone
-        std::set<ResolvedProcess> avoided;   // they keep other threads
+        std::set<ProgramId> avoided;         // they keep other threads
         ResolverLimits limits;
         UniqueFd stop_fd;  // eventfd
         mutable std::mutex lock;
         std::condition_variable changed;
         State state;
         std::optional<clockid_t> cpu_clock;  // the thread's
-        std::optional<ResolvedProcess> at;   // and since when
+        std::optional<ProgramId> at;         // and since when
         std::chrono::steady_clock::time_point at_since;
         bool stopped = false;
     };
 
     void start(std::unique_ptr<ResolverDoor> door, const ResolverLimits& limits,
-               std::set<ResolvedProcess> avoided, State so_far);
-    [[nodiscard]] std::optional<ResolvedProcess> keeper() const;
-    void leave_behind(const ResolvedProcess& keeper);
+               std::set<ProgramId> avoided, State so_far);
+    [[nodiscard]] std::optional<ProgramId> keeper() const;
+    void leave_behind(const ProgramId& keeper);
     void welcome_back();
     static void work(const std::shared_ptr<Shared>& shared);
     static void publish(Shared& shared, const Resolver& resolver, bool idle);
@@ -86,7 +86,7 @@ private:
 
     /// A thread that was left behind, and what keeps it.
     struct Kept {
-        ResolvedProcess keeper;
+        ProgramId keeper;
         std::shared_ptr<Shared> shared;
     };
 

@@ -53,7 +53,7 @@ struct ObjectWorker::Shared {
     std::condition_variable changed;
     std::optional<Batch> batch;  // also while it is worked on
     std::vector<FoundObjects> found;
-    std::optional<Program> at;  // and since when
+    std::optional<ProgramId> at;  // and since when
     Time since;
     bool stop = false;
     bool stopped = false;
@@ -62,7 +62,7 @@ struct ObjectWorker::Shared {
 std::string ObjectWorker::Shared::ask(const Task& task, const FindObject& find_object) {
     std::unique_lock held(lock);
     if (stop) return "";
-    at = Program{task.tgid, task.exec_id};
+    at = ProgramId{task.tgid, task.exec_id};
     since = now();
     held.unlock();
     const auto done = [&] {
@@ -168,7 +168,7 @@ void ObjectWorker::leave_behind() {
 }
 
 bool ObjectWorker::is_left(const Task& task) const {
-    const Program program{task.tgid, task.exec_id};
+    const ProgramId program{task.tgid, task.exec_id};
     return std::ranges::find(left_, program, &Left::program) != left_.end();
 }
 

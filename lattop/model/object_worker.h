@@ -18,6 +18,7 @@
 
 #include "lattop/model/object_choice.h"
 #include "lattop/model/object_finder.h"
+#include "lattop/model/program_id.h"
 #include "lattop/model/wait_objects.h"
 
 namespace lattop {
@@ -53,15 +54,9 @@ private:
     struct Batch;
     struct Shared;
 
-    /// A process while it runs one program.
-    struct Program {
-        std::uint32_t tgid = 0, exec_id = 0;
-        bool operator==(const Program&) const = default;
-    };
-
     /// A thread that was left behind, and with whom.
     struct Left {
-        Program program;
+        ProgramId program;
         std::shared_ptr<Shared> shared;
     };
 

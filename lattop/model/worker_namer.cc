@@ -64,11 +64,11 @@ std::chrono::nanoseconds thread_cpu_time(pthread_t thread) {
     return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-WorkerNamer::Program WorkerNamer::program_of(const NameRequest& request) {
+ProgramId WorkerNamer::program_of(const NameRequest& request) {
     return {request.task.tgid, request.task.exec_id};
 }
 
-WorkerNamer::Worker& WorkerNamer::Shared::worker_of(const Program& program) {
+WorkerNamer::Worker& WorkerNamer::Shared::worker_of(const ProgramId& program) {
     const auto found = own.find(program);
     return found == own.end() ? *common : *found->second;
 }
@@ -269,7 +269,7 @@ void WorkerNamer::replace_common() {
         return;
     }
     const auto kept = std::exchange(shared_->common, next);
-    const Program its = *kept->at;
+    const ProgramId its = *kept->at;
     for (NameRequest& request : std::exchange(kept->requests, {}))
         (program_of(request) == its ? kept : next)->requests.push_back(std::move(request));
     shared_->own.emplace(its, kept);

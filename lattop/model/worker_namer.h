@@ -24,7 +24,6 @@
 #include <pthread.h>
 
 #include <chrono>
-#include <compare>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -40,6 +39,7 @@
 #include <vector>
 
 #include "lattop/model/namer.h"
+#include "lattop/model/program_id.h"
 #include "unwind/unique_fd.h"
 
 namespace lattop {
@@ -84,20 +84,12 @@ public:
     void look();
 
 private:
-    /// A process while it runs one program. The next process with that pid may be taken for one
-    /// that was killed while it kept a thread: when the process began is known of the request's
-    /// task alone, not of the process, and pids come again late.
-    struct Program {
-        std::uint32_t tgid = 0, exec_id = 0;
-        auto operator<=>(const Program&) const = default;
-    };
-
     /// A thread, and what it has to do.
     struct Worker {
         explicit Worker(std::chrono::steady_clock::duration given) : patience(given) {}
 
         std::deque<NameRequest> requests;
-        std::optional<Program> at;  // of the request that it is at, and since when
+        std::optional<ProgramId> at;  // of the request that it is at, and since when
         Time since;
         pthread_t thread{};                 // while it is at one
         std::chrono::nanoseconds worked{};  // its CPU time at `since`
@@ -113,7 +105,7 @@ private:
             : make(std::move(finder)),
               limits(given),
               common(std::make_shared<Worker>(given.patience)) {}
-        Worker& worker_of(const Program& program);
+        Worker& worker_of(const ProgramId& program);
         void add(NameRequest request);
         void give(NameAnswer answer);
         bool wait_for_request(Worker& worker, std::unique_lock<std::mutex>& held);
@@ -131,14 +123,14 @@ private:
         std::condition_variable changed;  // for who answers
         std::condition_variable watched;  // for the watcher
         std::shared_ptr<Worker> common;
-        std::map<Program, std::shared_ptr<Worker>> own;  // of processes that kept the common one
+        std::map<ProgramId, std::shared_ptr<Worker>> own;  // of processes that kept the common one
         std::vector<NameAnswer> answers;
         bool stop = false;
         UniqueFd ready;  // eventfd
     };
 
     explicit WorkerNamer(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
-    static Program program_of(const NameRequest& request);
+    static ProgramId program_of(const NameRequest& request);
     static void work(const std::shared_ptr<Shared>& shared, const std::shared_ptr<Worker>& worker);
     void watch();
     void leave_behind(Time now);

@@ -163,7 +163,7 @@ lt_miss miss_of(const Child& child) {
 /// Counts who is looked at.
 class FakeWatch final : public ResolverWatch {
 public:
-    bool begin(const ResolvedProcess&) override {
+    bool begin(const ProgramId&) override {
         ++begun;
         return true;
     }
