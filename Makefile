@@ -69,7 +69,7 @@ bench: build/release/build.ninja ## what lattop costs, in instructions (BENCHFLA
 	@cmake --build --preset release
 	@LATTOP_PRESET=release tests/bench/bench $(BENCHFLAGS) $(BENCH_KERNELS)
 
-fuzz: ## fuzz what reads bytes of others, 10 seconds for each of 21 targets (SECS=)
+fuzz: ## fuzz what reads bytes of others, 10 seconds for each target (SECS=)
 	@packaging/setup build fuzz
 	@packaging/fuzz $(or $(SECS),10)
 

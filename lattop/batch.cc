@@ -52,22 +52,14 @@ std::uint64_t realtime_of(const World& world) {
     return world.source.realtime_ns().value_or(world.clock.realtime_ns());
 }
 
-/// What the recording says of each.
-WaitObjects recorded_objects(const Snapshot& snapshot, std::span<const Task* const> tasks,
-                             const UserStacks& stacks) {
-    WaitObjects objects;
-    for (const Task* task : tasks)
-        if (const std::string* object = stacks.object(snapshot, *task))
-            objects.emplace(id_of(*task), *object);
-    return objects;
-}
-
-/// Nothing where the options do not ask, or nobody knows.
+/// What a recording has is shown unasked. Of what runs: nothing where the options do not ask.
 FindObjects objects_finder(const Options& options, const TableContext& context,
                            const World& world) {
     if (!world.source.live())
-        return [&](std::span<const Task* const> tasks) {
-            return recorded_objects(context.model.snapshot(), tasks, world.stacks);
+        return [&](std::span<const Task* const> /*tasks*/) {
+            const Snapshot& snapshot = context.model.snapshot();
+            return recorded_objects(
+                snapshot, [&](const Task& task) { return world.stacks.object(snapshot, task); });
         };
     if (!options.objects || !world.find_object) return {};
     const auto take = [&] {

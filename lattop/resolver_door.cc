@@ -98,7 +98,7 @@ std::vector<lt_miss> ProcResolverDoor::sleepers() {
     std::vector<lt_miss> sleepers;
     for (const Task& task : snapshot.tasks) {
         for (const Entry& entry : snapshot.entries_of(task)) {
-            if ((entry.flags & LT_E_ONGOING) == 0 || entry.exec_id != task.exec_id) continue;
+            if (!entry.asleep() || entry.exec_id != task.exec_id) continue;
             const Trace* trace = snapshot.trace_of(entry);
             if (trace == nullptr || !wants_rows(*trace)) continue;
             const auto frames = snapshot.user_frames(*trace);

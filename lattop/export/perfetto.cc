@@ -94,10 +94,8 @@ void PerfettoTrace::see_sleep(const Task& task) {
     sleep.seen_ns = snapshot.header.time_ns;
     ++sleep.times_seen;
     if (same) return;
-    const auto entries = snapshot.entries_of(task);
-    const auto ongoing = std::ranges::find_if(
-        entries, [](const Entry& entry) { return (entry.flags & LT_E_ONGOING) != 0; });
-    if (ongoing == entries.end() || !wanted(task, *ongoing)) {
+    const Entry* ongoing = snapshot.ongoing_entry(task);
+    if (ongoing == nullptr || !wanted(task, *ongoing)) {
         sleep = {};
         return;
     }

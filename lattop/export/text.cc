@@ -96,8 +96,7 @@ std::string entry_summary(const TableContext& context, const Row& row) {
     std::string text = fmt::format("{}% of it in {} sleep{}, max {}", format_percent(share),
                                    with_commas(entry.sleeps), entry.sleeps == 1 ? "" : "s",
                                    format_duration(entry.max_ns));
-    if ((entry.flags & LT_E_ONGOING) != 0)
-        text += fmt::format(", ongoing {}", format_duration(entry.ongoing_ns));
+    if (entry.asleep()) text += fmt::format(", ongoing {}", format_duration(entry.ongoing_ns));
     if (trace == nullptr) return text + ", [other]: its stacks found no room";
     const Reason& reason = context.reasons.of(snapshot, task, entry, context.stacks);
     text += ", " + reason.name + (reason.idle ? " (waiting for work)" : "");
@@ -116,7 +115,7 @@ std::string object_text(const TableContext& context, const Row& row, const TextO
         const std::uint64_t ns = std::min(wait->ns, row.entry->max_ns);
         return fmt::format("waited {} for {}", format_duration(ns), wait->object);
     }
-    if ((row.entry->flags & LT_E_ONGOING) == 0) return "";
+    if (!row.entry->asleep()) return "";
     const std::string* object = context.stacks.object(snapshot, *row.task);
     return object == nullptr ? "" : "waits for " + *object;
 }

@@ -186,7 +186,7 @@ void add_figures(Group& group, const Member& member, const Entry& sleeps, const 
     row.total.sleeps += sleeps.sleeps;
     row.ongoing_ns = std::max(row.ongoing_ns, sleeps.ongoing_ns);
     row.max_ns = std::max(row.max_ns, sleeps.max_ns);
-    if ((sleeps.flags & LT_E_ONGOING) != 0 && !group.last_asleep) {
+    if (sleeps.asleep() && !group.last_asleep) {
         group.last_asleep = true;
         row.asleep += 1;
     }
@@ -310,8 +310,7 @@ std::vector<StackSum> stacks_of_row(const TableContext& context, const RowOption
         sum.max_ns = std::max(sum.max_ns, sleeps.max_ns);
         add_histogram(sum.hist, sleeps.hist);
         if (member.entry == nullptr) return;
-        if ((member.entry->flags & LT_E_ONGOING) != 0)
-            building.stack.asleep.push_back({&member.task, member.entry});
+        if (member.entry->asleep()) building.stack.asleep.push_back({&member.task, member.entry});
         append_pointers(building.stack.wakers, snapshot.wakers_of(*member.entry));
     });
     std::vector<StackSum> stacks;

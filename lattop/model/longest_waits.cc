@@ -12,10 +12,8 @@ void LongestWaits::add(const Snapshot& snapshot, const SleepObjects& objects) {
     for (const Task& task : snapshot.tasks) {
         const std::string* object = objects.find(snapshot, task);
         if (object == nullptr) continue;
-        const auto entries = snapshot.entries_of(task);
-        const auto now = std::ranges::find_if(
-            entries, [](const Entry& one) { return (one.flags & LT_E_ONGOING) != 0; });
-        if (now == entries.end()) continue;
+        const Entry* now = snapshot.ongoing_entry(task);
+        if (now == nullptr) continue;
         const EntryId stack = id_of(snapshot, *now);
         std::vector<LongestWait>& waits = waits_[id_of(task)];
         auto known = std::ranges::find(waits, stack, &LongestWait::stack);

@@ -179,7 +179,7 @@ void count_only(const TableContext& context, Row& row, std::span<const Entry* co
     row.total.blocked_ns = row.total.sleeps = 0;
     if (row.delta) row.delta->blocked_ns = row.delta->sleeps = 0;
     for (const Entry* entry : entries) {
-        if ((entry->flags & LT_E_ONGOING) != 0) row.asleep = 1;
+        if (entry->asleep()) row.asleep = 1;
         row.ongoing_ns = std::max(row.ongoing_ns, entry->ongoing_ns);
         row.max_ns = std::max(row.max_ns, entry->max_ns);
         row.total.blocked_ns += entry->blocked_ns;

@@ -103,27 +103,25 @@ bool StackNames::is_shared(const NameRequest& request, const LiveTasks& live) {
     const StackId* first = asked_.find(key);
     const bool other = first != nullptr && *first != id && live.contains(first->task);
     const Known* its = other ? known_.peek(*first) : nullptr;
-    // One that ended before it was looked at says nothing of the others
-    const bool gone = its != nullptr && its->settled && its->stack.frames.empty();
     // What is due is not asked again for a thread that does not sleep there any more
-    if (its == nullptr || gone || due(*its, request.task)) {
+    if (its == nullptr || its->ended_unseen() || due(*its, request.task)) {
         asked_.put(key, id);
         return false;
     }
+    Known& mine = *known_.find(id);
     if (its->pending) {
-        known_.find(id)->pending = true;
+        mine.pending = true;
         sharers_[*first].push_back(id);
     } else {
-        take_over(id, *its);
+        mine.take_over(*its);
     }
     return true;
 }
 
 /// What is known of another thread's stack.
-void StackNames::take_over(const StackId& id, const Known& its) {
-    Known& mine = *known_.find(id);
-    mine = its;
-    mine.pending = mine.confirmed = false;
+void StackNames::Known::take_over(const Known& its) {
+    *this = its;
+    pending = confirmed = false;
 }
 
 /// To the threads that wait for this one's stack.
@@ -138,8 +136,8 @@ void StackNames::share(const StackId& id) {
         const std::uint32_t* program = programs_.peek(sharer.task);
         if (program == nullptr || *program != sharer.exec_id)
             known_.erase(sharer);
-        else if (its != nullptr && !(its->settled && its->stack.frames.empty()))
-            take_over(sharer, *its);
+        else if (its != nullptr && !its->ended_unseen())
+            mine->take_over(*its);
     }
 }
 

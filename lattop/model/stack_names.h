@@ -57,6 +57,10 @@ private:
         unsigned attempts = 0;
         std::uint64_t next_round = 0;  ///< when to ask again, and not before
         DebugFetch::Clock::time_point retry_at{};
+
+        /// Its task ended before it was looked at: that says nothing of other threads.
+        [[nodiscard]] bool ended_unseen() const { return settled && stack.frames.empty(); }
+        void take_over(const Known& its);
     };
 
     void note_programs(const Snapshot& snapshot);
@@ -73,7 +77,6 @@ private:
                      std::vector<NameRequest>& requests);
     using LiveTasks = std::unordered_set<TaskId, HashTaskId>;
     bool is_shared(const NameRequest& request, const LiveTasks& live);
-    void take_over(const StackId& id, const Known& its);
     void share(const StackId& id);
     void ask(const Snapshot& snapshot, std::vector<NameRequest> wanted);
     // Whether there is anything new in it.

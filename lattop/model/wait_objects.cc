@@ -48,6 +48,14 @@ WaitObjects find_wait_objects(std::span<const Task* const> tasks, const FindObje
     return objects;
 }
 
+WaitObjects recorded_objects(const Snapshot& snapshot,
+                             const std::function<const std::string*(const Task&)>& recorded) {
+    WaitObjects objects;
+    for (const Task& task : snapshot.tasks)
+        if (const std::string* object = recorded(task)) objects.emplace(id_of(task), *object);
+    return objects;
+}
+
 FindObject system_objects() {
     return [symbolizer = std::make_shared<Symbolizer>()](const Task& task) {
         // A process's maps are read again at most once in a round.

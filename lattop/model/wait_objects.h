@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What exactly the tasks of a snapshot that sleep wait for. Called by the batch
-// command for `--json --objects`, and by ObjectWorker for recordings.
+// What exactly the tasks of a snapshot that sleep wait for. Called by the batch command, by
+// ObjectWorker for recordings, and by reports of them.
 #pragma once
 
 #include <functional>
@@ -30,6 +30,10 @@ WaitObjects ask_for_objects(std::span<const Task* const> tasks, const FindObject
 /// what was found is of the sleep that `tasks` show where that goes on by then.
 WaitObjects find_wait_objects(std::span<const Task* const> tasks, const FindObject& find,
                               const std::function<Snapshot()>& look_again);
+
+/// What was recorded of the tasks of a snapshot: `recorded` gives nullptr where nothing was.
+WaitObjects recorded_objects(const Snapshot& snapshot,
+                             const std::function<const std::string*(const Task&)>& recorded);
 
 /// By /proc of this machine.
 FindObject system_objects();

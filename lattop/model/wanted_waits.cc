@@ -23,7 +23,7 @@ void add_up(Task& task, const std::vector<Entry>& entries, std::size_t first) {
         task.sleeps += entry.sleeps;
         task.max_ns = std::max(task.max_ns, entry.max_ns);
         task.ongoing_ns = std::max(task.ongoing_ns, entry.ongoing_ns);
-        ongoing = ongoing || (entry.flags & LT_E_ONGOING) != 0;
+        ongoing = ongoing || entry.asleep();
     }
     if (!ongoing) task.flags &= ~std::uint32_t{LT_T_ASLEEP};
 }

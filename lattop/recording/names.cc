@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lattop/recording/bytes.h"
 #include "lattop/source/error.h"
 #include "unwind/byte_reader.h"
 
@@ -18,12 +19,7 @@ constexpr std::uint32_t kNoOwn = 0xffffffff;
 /// An 'S' item without its frames.
 constexpr std::size_t kStackBytes = 41;
 
-template <typename Number>
-void put(std::string& to, Number number) {
-    to.append(reinterpret_cast<const char*>(&number), sizeof(number));
-}
-
-void put(std::string& to, const std::string& text) {
+void put_text(std::string& to, const std::string& text) {
     const std::string_view kept = std::string_view(text).substr(0, kMaxText);
     put(to, static_cast<std::uint32_t>(kept.size()));
     to += kept;
@@ -65,17 +61,17 @@ std::span<const UserFramePtr> within_limits(const UserStack& stack) {
 
 std::string frame_item(const UserFrame& frame) {
     std::string item = "F";
-    put(item, frame.symbol);
+    put_text(item, frame.symbol);
     put(item, frame.offset);
-    put(item, frame.module);
-    put(item, frame.path);
-    put(item, frame.file);
+    put_text(item, frame.module);
+    put_text(item, frame.path);
+    put_text(item, frame.file);
     put(item, frame.line);
     const auto inlined_here = std::span(frame.inlined).first(inlined_count(frame));
     put(item, static_cast<std::uint32_t>(inlined_here.size()));
     for (const InlinedFrame& inlined : inlined_here) {
-        put(item, inlined.symbol);
-        put(item, inlined.file);
+        put_text(item, inlined.symbol);
+        put_text(item, inlined.file);
         put(item, inlined.line);
     }
     return item;
@@ -156,7 +152,7 @@ NameBook::Added NameBook::add_stack(const StackId& id, const UserStack& stack,
 void NameBook::add_user(std::uint32_t uid, const std::string& name, std::string& payload) {
     std::string item = "U";
     put(item, uid);
-    put(item, name);
+    put_text(item, name);
     const Added added = room_for(item.size(), payload);
     if (added == Added::Yes) payload += item;
     if (added != Added::Later) users_.try_emplace(uid, name);
@@ -190,8 +186,8 @@ void NameBook::add_cgroup(const std::string& path, CgroupNames& names, Cgroups& 
     Added added = Added::Never;
     if (name != path) {
         std::string item = "C";
-        put(item, path);
-        put(item, name);
+        put_text(item, path);
+        put_text(item, name);
         added = room_for(item.size(), payload);
         if (added == Added::Yes) payload += item;
     }
@@ -297,7 +293,7 @@ UserStack RecordedNames::read_stack(ByteReader& reader) const {
 void RecordedNames::add(std::span<const std::byte> payload) {
     expect(payload.size());
     bytes_ += payload.size();
-    ByteReader reader({reinterpret_cast<const std::uint8_t*>(payload.data()), payload.size()});
+    ByteReader reader = reader_of(payload);
     while (!reader.empty()) {
         const std::uint8_t kind = reader.byte();
         if (kind == 'F') {

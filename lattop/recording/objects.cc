@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "lattop/recording/bytes.h"
 #include "lattop/source/error.h"
 #include "unwind/byte_reader.h"
 
@@ -20,22 +21,17 @@ namespace {
 /// end. One that was forgotten is written again.
 constexpr std::size_t kMaxTasks = std::size_t{1} << 16;
 
-template <typename Number>
-void append(std::string& to, Number number) {
-    to.append(reinterpret_cast<const char*>(&number), sizeof(number));
-}
-
 std::string object_item(const FoundObjects::Object& object) {
     const std::string_view text = std::string_view(object.text).substr(0, kMaxObjectText);
     std::string item;
-    append(item, object.sleep.task.pid);
-    append(item, object.sleep.task.tgid);
-    append(item, object.sleep.task.start_ns);
-    append(item, object.sleep.begin_ns);
-    append(item, static_cast<std::uint32_t>(text.size()));
+    put(item, object.sleep.task.pid);
+    put(item, object.sleep.task.tgid);
+    put(item, object.sleep.task.start_ns);
+    put(item, object.sleep.begin_ns);
+    put(item, static_cast<std::uint32_t>(text.size()));
     item += text;
     std::string result;
-    append(result, static_cast<std::uint32_t>(item.size()));
+    put(result, static_cast<std::uint32_t>(item.size()));
     return result + item;
 }
 
@@ -71,7 +67,7 @@ void RecordedObjects::expect(std::size_t bytes) const {
 void RecordedObjects::add(std::uint64_t time_ns, std::span<const std::byte> payload) {
     expect(payload.size());
     bytes_ += payload.size();
-    ByteReader reader({reinterpret_cast<const std::uint8_t*>(payload.data()), payload.size()});
+    ByteReader reader = reader_of(payload);
     while (!reader.empty()) {
         const auto bytes = reader.fixed<std::uint32_t>();
         const auto rest = reader.rest();

@@ -289,14 +289,6 @@ std::vector<Task> decode_tasks(RecordCursor<lt_task_rec> cursor, std::size_t n_e
 
 }  // namespace
 
-std::vector<KernelFrame> Snapshot::kernel_frames(const Trace& trace) const {
-    std::vector<KernelFrame> result;
-    result.reserve(trace.nr_kernel);
-    for (const std::uint64_t frame : std::span(frames).subspan(trace.first_frame, trace.nr_kernel))
-        result.push_back({ksyms[frame >> kKsymShift], static_cast<std::uint32_t>(frame)});
-    return result;
-}
-
 std::uint64_t total_bytes(std::span<const std::byte> bytes) {
     return read_header(bytes).total_bytes;
 }

@@ -42,8 +42,7 @@ void keep_traces(Snapshot& snapshot, Task& task, lt_traces traces) {
     if (traces == LT_TRACES_WORST) task.n_entries = std::min(n, 1U);
     if (traces != LT_TRACES_WORST_AND_ONGOING || n < 2) return;
     const auto entries = std::span(snapshot.entries).subspan(task.first_entry, n);
-    const auto ongoing = std::ranges::find_if(
-        entries, [](const Entry& entry) { return (entry.flags & LT_E_ONGOING) != 0; });
+    const auto ongoing = std::ranges::find_if(entries, &Entry::asleep);
     const bool another = ongoing != entries.end() && ongoing != entries.begin();
     task.n_entries = another ? 2 : 1;
     if (another) std::iter_swap(entries.begin() + 1, ongoing);

@@ -85,6 +85,9 @@ struct Entry {
     Histogram hist{};
     std::uint32_t first_waker = 0;
     std::uint32_t n_wakers = 0;
+
+    /// A sleep under way is among them.
+    [[nodiscard]] bool asleep() const { return (flags & LT_E_ONGOING) != 0; }
 };
 
 /// Who ended sleeps of one entry: a task, an interrupt, or somebody that this
@@ -190,6 +193,10 @@ struct Snapshot {
     [[nodiscard]] std::span<const Entry> entries_of(const Task& task) const {
         return std::span(entries).subspan(task.first_entry, task.n_entries);
     }
+
+    /// The entry of the sleep that a task is in; nullptr where it is in none, or the snapshot holds
+    /// another of its entries alone.
+    [[nodiscard]] const Entry* ongoing_entry(const Task& task) const;
 
     /// Wakers of an entry, in no order.
     [[nodiscard]] std::span<const Waker> wakers_of(const Entry& entry) const {

@@ -31,15 +31,6 @@ std::string length(const Snapshot& snapshot) {
     return format_duration(snapshot.header.time_ns - snapshot.header.since_ns);
 }
 
-/// What the tasks of a recording's snapshot wait for in it.
-WaitObjects objects_of(const Snapshot& snapshot, const SleepObjects& objects) {
-    WaitObjects result;
-    for (const Task& task : snapshot.tasks)
-        if (const std::string* object = objects.find(snapshot, task))
-            result.emplace(id_of(task), *object);
-    return result;
-}
-
 /// For who waits at a terminal.
 void say_how_long(std::chrono::milliseconds duration) {
     if (::isatty(STDERR_FILENO) == 0) return;
@@ -60,7 +51,9 @@ Profile Profile::recorded(const std::string& input, const Selection& selection) 
     profile.recorded_->take_all(selection.query(), [&](const Snapshot& snapshot) {
         period.add(snapshot);
         profile.longest.add(snapshot, objects);
-        if (!source.more()) profile.objects = objects_of(snapshot, objects);
+        if (source.more()) return;
+        profile.objects = recorded_objects(
+            snapshot, [&](const Task& task) { return objects.find(snapshot, task); });
     });
     profile.snapshot = period.snapshot();
     profile.realtime_ns = reader.realtime_ns(reader.size() - 1);

@@ -126,7 +126,7 @@ Line entry_line(const Snapshot& snapshot, const StackSum& stack, double share, b
     const Entry& entry = stack.sum;
     const std::string& reason =
         context.reasons.of(snapshot, *stack.task, entry, context.stacks).name;
-    const bool ongoing = (entry.flags & LT_E_ONGOING) != 0;
+    const bool ongoing = entry.asleep();
     const Style style = open ? Style::Strong : Style::Normal;
     const std::string drawn = bar(share, kShareColumns, charset);
     const auto blanks = kShareColumns - static_cast<std::size_t>(text_columns(drawn, charset));
@@ -189,7 +189,7 @@ void append_wakers(std::vector<Line>& lines, const Snapshot& snapshot, const Sta
 /// what exactly it waits for, and frames where some are missing.
 bool wants_live(const Snapshot& snapshot, const Task& task, const Entry& entry) {
     const Trace* trace = snapshot.trace_of(entry);
-    return trace != nullptr && (entry.flags & LT_E_ONGOING) != 0 && entry.exec_id == task.exec_id &&
+    return trace != nullptr && entry.asleep() && entry.exec_id == task.exec_id &&
            !task.kernel_thread();
 }
 
@@ -237,8 +237,7 @@ std::string remarks(const Task& task, const Entry& entry, const Trace* trace,
     if (trace == nullptr) return "no room for these stacks: the loss counters say which limit";
     std::string text = completeness(*trace) + live_remark(*trace, live);
     if (entry.exec_id != task.exec_id) text += "; an earlier program of this task";
-    if ((entry.flags & LT_E_ONGOING) != 0)
-        text += fmt::format("; * ongoing {}", format_duration(entry.ongoing_ns));
+    if (entry.asleep()) text += fmt::format("; * ongoing {}", format_duration(entry.ongoing_ns));
     return text;
 }
 
@@ -298,7 +297,7 @@ void append_open(std::vector<Line>& lines, const Snapshot& snapshot, const Stack
 
 /// What a task's stack has beside its figures.
 void add_sleep(StackSum& stack, const Snapshot& snapshot, const Entry& entry) {
-    if ((entry.flags & LT_E_ONGOING) != 0) stack.asleep.push_back({stack.task, &entry});
+    if (entry.asleep()) stack.asleep.push_back({stack.task, &entry});
     append_pointers(stack.wakers, snapshot.wakers_of(entry));
 }
 

@@ -569,6 +569,23 @@ def without_a_terminal_it_says_what_to_use(setup):
         raise Failure(f"{done.returncode} {done.stderr!r}")
 
 
+def as_text(setup, record, *flags):
+    """What batch mode prints of a recording: (standard output, standard error)."""
+    command = [setup.lattop, "-i", record, "-b", *flags]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT)
+    if done.returncode != 0:
+        raise Failure(f"{done.returncode} {done.stderr!r}")
+    return done.stdout, done.stderr
+
+
+def must_hold(setup, record, *texts):
+    """Its first snapshot, of which there is nothing to complain."""
+    text, said = as_text(setup, record, "-n", "1")
+    missing = [wanted for wanted in texts if wanted not in text]
+    if said or missing:
+        raise Failure(f"{said!r} without {missing}: {text}")
+
+
 def grown(path, size):
     """The size of a file that is being written, as soon as it is larger than that."""
     end = time.monotonic() + TIMEOUT
@@ -613,9 +630,7 @@ def names_that_cannot_be_found_delay_no_snapshot_and_the_recording_is_whole(setu
     terminal.keys("C-c")
     terminal.wait("names are not waited for any longer", "STATUS 0")
     terminal.close()
-    done = subprocess.run([setup.lattop, "-i", record, "-b", "-n", "1"], capture_output=True, text=True, check=False, timeout=TIMEOUT)
-    if done.returncode != 0 or done.stderr or "futex_wait" not in done.stdout or "dbserver" not in done.stdout:
-        raise Failure(f"{done.returncode} {done.stderr!r} {done.stdout}")
+    must_hold(setup, record, "futex_wait", "dbserver")
 
 
 @test
@@ -644,9 +659,7 @@ def a_recording_ends_without_the_names_of_a_process_that_does_not_answer_which_i
     terminal.run(f"clear; {command}; echo STATUS $?")
     terminal.wait("do not answer (process 1200): stacks without them stay addresses", "STATUS 0")
     terminal.close()
-    done = subprocess.run([setup.lattop, "-i", record, "-b", "-n", "1"], capture_output=True, text=True, check=False, timeout=TIMEOUT)
-    if done.returncode != 0 or done.stderr or "futex_wait" not in done.stdout or "dbserver" not in done.stdout:
-        raise Failure(f"{done.returncode} {done.stderr!r} {done.stdout}")
+    must_hold(setup, record, "futex_wait", "dbserver")
 
 
 @test
@@ -737,10 +750,10 @@ def a_recorder_killed_in_the_midst_leaves_all_that_it_had_written(setup):
     size = os.path.getsize(record)
 
     def read():
-        done = subprocess.run([setup.lattop, "-i", record, "-b"], capture_output=True, text=True, check=False, timeout=TIMEOUT)
-        if done.returncode != 0 or "dbserver" not in done.stdout:
-            raise Failure(f"{done.returncode} {done.stderr!r}")
-        return done.stdout.count("lattop 0"), done.stderr
+        text, said = as_text(setup, record)
+        if "dbserver" not in text:
+            raise Failure(text)
+        return text.count("lattop 0"), said
 
     whole, said = read()
     if whole < 2 or "ended" not in said:
@@ -764,9 +777,7 @@ def a_name_service_that_never_answers_delays_no_snapshot_and_no_end(setup):
     _, said = recorder.communicate(timeout=TIMEOUT)
     if recorder.returncode != 0 or "what 4 users are called: they are shown by number" not in said:
         raise Failure(f"{recorder.returncode} {said!r}")
-    done = subprocess.run([setup.lattop, "-i", record, "-b", "-n", "1"], capture_output=True, text=True, check=False, timeout=TIMEOUT)
-    if done.returncode != 0 or done.stderr or "1202 112 " not in done.stdout:
-        raise Failure(f"{done.returncode} {done.stderr!r} {done.stdout}")
+    must_hold(setup, record, "1202 112 ")
 
 
 @test
@@ -774,10 +785,10 @@ def names_of_users_that_come_late_are_in_the_recording(setup):
     record = os.path.join(setup.folder, "late")
     command = f"env {setup.with_module()} LATTOP_TEST_USERS=700 {setup.lattop} record --no-learn -d 0.1 --duration 2 -o {record}"
     subprocess.run(["sh", "-c", command], check=True, capture_output=True, timeout=TIMEOUT)
-    done = subprocess.run([setup.lattop, "-i", record, "-b"], capture_output=True, text=True, check=False, timeout=TIMEOUT)
-    snapshots = done.stdout.count("lattop 0")
-    if done.returncode != 0 or snapshots < 3 or done.stdout.count("1202 user-112 ") != snapshots:
-        raise Failure(f"{done.returncode} {done.stderr!r} {snapshots} snapshots {done.stdout}")
+    text, said = as_text(setup, record)
+    snapshots = text.count("lattop 0")
+    if snapshots < 3 or text.count("1202 user-112 ") != snapshots:
+        raise Failure(f"{said!r} {snapshots} snapshots {text}")
 
 
 @test
