@@ -49,6 +49,34 @@ std::optional<std::uint64_t> debug_bytes(Elf* elf, AltLink alt_link) {
     return total;
 }
 
+/// Whether a 0 ends each section that libdw takes strings from. It takes them to their 0 (0.188: of
+/// .debug_str and .debug_line_str, and the last attribute's in .debug_info), wherever that is.
+bool strings_end(Elf* elf) {
+    std::size_t names = 0;
+    if (elf == nullptr || elf_getshdrstrndx(elf, &names) != 0) return false;
+    for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
+        GElf_Shdr header;
+        if (gelf_getshdr(section, &header) == nullptr) return false;
+        const char* name = elf_strptr(elf, names, header.sh_name);
+        if (name == nullptr || header.sh_type == SHT_NOBITS) continue;
+        const std::string_view text(name);
+        if (text != ".debug_str" && text != ".debug_line_str" && text != ".debug_info" &&
+            text != ".debug_types")
+            continue;
+        const Elf_Data* data = elf_getdata(section, nullptr);
+        if (data == nullptr) return false;
+        if (data->d_size != 0 && static_cast<const char*>(data->d_buf)[data->d_size - 1] != 0)
+            return false;
+    }
+    return true;
+}
+
+/// In a file, and in the one that it leads on to.
+bool strings_end(Dwarf* dwarf) {
+    Dwarf* alt = dwarf_getalt(dwarf);
+    return strings_end(dwarf_getelf(dwarf)) && (alt == nullptr || strings_end(dwarf_getelf(alt)));
+}
+
 SourceLine line_in(Dwarf_Die& unit, std::uint64_t address) {
     Dwarf_Line* found = dwarf_getsrc_die(&unit, address);
     if (found == nullptr) return {};
@@ -66,7 +94,8 @@ ElfLines::ElfLines(Elf* elf, Dwarf* dwarf, UniqueFd fd, std::size_t bytes)
 std::unique_ptr<ElfLines> ElfLines::open(Elf* elf, UniqueFd fd, AltLink alt_link) {
     const auto bytes = debug_bytes(elf, alt_link);
     Dwarf* dwarf = bytes ? dwarf_begin_elf(elf, DWARF_C_READ, nullptr) : nullptr;
-    if (dwarf == nullptr) {
+    if (dwarf == nullptr || !strings_end(dwarf)) {
+        dwarf_end(dwarf);
         elf_end(elf);
         return nullptr;
     }
