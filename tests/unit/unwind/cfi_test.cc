@@ -51,8 +51,7 @@ Bytes common() {
 /// A section of that CIE and one FDE with these instructions.
 Bytes section(std::initializer_list<std::uint8_t> instructions) {
     Bytes bytes = common();
-    Bytes body(8);      // start and size
-    body.push_back(0);  // augmentation data
+    Bytes body(9);  // start and size, no augmentation data
     body.insert(body.end(), instructions);
     const Bytes function = entry(static_cast<std::uint32_t>(bytes.size() + 4), body);
     bytes.insert(bytes.end(), function.begin(), function.end());
