@@ -22,11 +22,11 @@ once() {
     read -r figure <&"${PROGRAM[0]}" || die "the program ended"
 }
 
-# best: the least of three, where nothing of the machine's own came between
+# best [STACKS]: the least of three, where nothing of the machine's own came between
 best() {
     local least=
     for _ in {1..3}; do
-        once
+        once "$@"
         if [ -z "$least" ] || [ "${figure%.*}" -lt "${least%.*}" ]; then least=$figure; fi
     done
     figure=$least
