@@ -16,7 +16,7 @@ CASES   ?= *
 # Which of them make test runs by kprobes too: what goes by hooks; the others are of what lies behind them
 KPROBE_CASES ?= hook-* sleep-* load-init-failures load-unload-* table-* all-tasks-stress-ng stack-user-frames exited-tasks-merge
 # What make bench measures on
-BENCH_KERNELS ?= 5.10 6.1 6.12 7.2 6.1:kprobe
+BENCH_KERNELS ?= 5.10 6.1 6.12 7.2 5.10:kprobe 6.1:kprobe 6.12:kprobe 7.2:kprobe
 BENCHFLAGS ?=
 release := $(shell uname -r)
 

@@ -40,20 +40,20 @@ def tables(results):
     yield ""
     yield ("By pipe, futex and epoll two processes wake each other, and a sleep is one switch of tasks; by nanosleep an interrupt wakes the one, and each sleep is "
            "two switches: another task runs meanwhile.")
-    if not all(learning for _, learning in results.values()):
-        return
-    yield ""
-    yield "With 10 user frames by learned rows, and who woke whom (wakers=1):"
-    yield ""
-    yield from guest.table(["kernel", "it sleeps by", "added"],
-                           [(kernel, way, f"{value - sleeps[way, 'none']:,.0f}") for kernel, (sleeps, _) in results.items()
-                            for (way, column), value in sleeps.items() if column == "wakers 10"])
-    yield ""
-    yield "Learning, from nothing, the user stacks of all that sleeps, a C++ server of 64 threads at work among it:"
-    yield ""
-    yield from guest.table(["kernel"] + [title for _, title in LEARNING] + ["instructions a row"],
-                           [(kernel, *(f"{learning[name]:,.0f}" for name, _ in LEARNING),
-                             f"{learning['resolver_ns'] / max(learning['rows'], 1):,.0f}") for kernel, (_, learning) in results.items()])
+    wakers = [(kernel, way, f"{value - sleeps[way, 'none']:,.0f}") for kernel, (sleeps, _) in results.items()
+              for (way, column), value in sleeps.items() if column == "wakers 10"]
+    if wakers:
+        yield ""
+        yield "With 10 user frames by learned rows, and who woke whom (wakers=1):"
+        yield ""
+        yield from guest.table(["kernel", "it sleeps by", "added"], wakers)
+    learned = [(kernel, *(f"{learning[name]:,.0f}" for name, _ in LEARNING), f"{learning['resolver_ns'] / max(learning['rows'], 1):,.0f}")
+               for kernel, (_, learning) in results.items() if learning]
+    if learned:
+        yield ""
+        yield "Learning, from nothing, the user stacks of all that sleeps, a C++ server of 64 threads at work among it:"
+        yield ""
+        yield from guest.table(["kernel"] + [title for _, title in LEARNING] + ["instructions a row"], learned)
 
 
 def figures(text):
