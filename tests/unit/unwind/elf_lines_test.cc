@@ -16,6 +16,7 @@ namespace {
 
 std::vector<char> program(const std::string& name) {
     std::ifstream file(LATTOP_TEST_PROGRAMS "/" + name, std::ios::binary);
+    REQUIRE(file.is_open());
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
