@@ -13,16 +13,10 @@
 #include "lattop/model/rows.h"
 #include "lattop/view/canvas.h"
 #include "lattop/view/keymap.h"
+#include "lattop/view/stack_lines.h"
 #include "lattop/view/table_view.h"
 
 namespace lattop {
-
-/// A line of several styles.
-struct Span {
-    std::string text;
-    Style style = Style::Normal;
-};
-using Line = std::vector<Span>;
 
 class DetailView {
 public:
@@ -96,10 +90,5 @@ private:
     bool follow_ = true;                       // bring the open stack into sight
     std::size_t open_from_ = 0, open_to_ = 0;  // its lines
 };
-
-/// Lines of a histogram: the shortest to the longest sleeps that there were,
-/// each with its count and a bar of `bar_columns` at most.
-std::vector<std::string> histogram_lines(const Histogram& hist, std::size_t bar_columns,
-                                         Charset charset);
 
 }  // namespace lattop

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lattop/view/canvas.h"
 
-#include "lattop/view/detail_view.h"
 #include "lattop/view/prompt.h"
+#include "lattop/view/stack_lines.h"
 #include "tests/unit/support/catch.h"
 
 namespace lattop::test {
