@@ -195,8 +195,8 @@ Line stack_line(const Snapshot& snapshot, const StackSum& stack, double share, b
 }
 
 void append_open_stack(std::vector<Line>& lines, const Snapshot& snapshot, const StackSum& stack,
-                 const BlockedNow& sleeper, bool several, const TableContext& context,
-                 Charset charset) {
+                       const BlockedNow& sleeper, bool several, const TableContext& context,
+                       Charset charset) {
     const Task& task = *stack.task;
     const Entry& entry = stack.sum;
     const UserStacks& stacks = context.stacks;

@@ -22,6 +22,8 @@ enum class Verb : uint32_t {
     open,           // number: flags; the answer has the descriptor
     may_read,       // pids: whom by ptrace's rules
     read,           // fd
+    begin_reading,  // fd: takes a snapshot and reads its beginning
+    read_on,        // fd: in whatever snapshot it has
     use,            // fd, pids[0]: what needs privileges
 };
 

@@ -49,6 +49,13 @@ void keep_capabilities(uint64_t mask) {
     need(syscall(SYS_capset, &header, data.data()) == 0, "capset");
 }
 
+void write_file(const std::string& path, const std::string& text) {
+    const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    need(fd >= 0, path);
+    need(write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()), path);
+    close(fd);
+}
+
 void become_a() {
     become_user(user_a, user_a);
     set_dumpable(true);
@@ -64,16 +71,68 @@ void become_a_hidden() {
     set_dumpable(false);
 }
 
-void become_a_of_another_group() {
+struct ThreeIds {
+    uid_t real, effective, saved;
+};
+
+constexpr ThreeIds all_a{user_a, user_a, user_a};
+
+/// Of what a has all, but for some of these.
+void become_almost_a(const ThreeIds& users, const ThreeIds& groups) {
     need(setgroups(0, nullptr) == 0, "setgroups");
-    need(setresgid(user_b, user_b, user_b) == 0, "setresgid");
-    need(setresuid(user_a, user_a, user_a) == 0, "setresuid");
+    need(setresgid(groups.real, groups.effective, groups.saved) == 0, "setresgid");
+    need(setresuid(users.real, users.effective, users.saved) == 0, "setresuid");
     set_dumpable(true);
 }
 
+void become_a_of_another_group() {
+    become_almost_a(all_a, {user_b, user_b, user_b});
+}
+
+/// Which keeps root's capabilities, too.
 void become_a_with_roots_saved_uid() {
-    become_user(user_a, 0);
+    become_almost_a({user_a, user_a, 0}, all_a);
+}
+
+/// Who owns a's container, but is b to files.
+void become_b_with_as_effective_uid() {
+    become_almost_a({user_b, user_a, user_b}, {user_b, user_b, user_b});
+    setfsuid(user_b);
     set_dumpable(true);
+}
+
+void become_b_of_as_group() {
+    become_almost_a({user_b, user_b, user_a}, all_a);
+}
+
+void become_b_of_as_group_with_as_fsuid() {
+    become_b_of_as_group();
+    setfsuid(user_a);
+    set_dumpable(true);
+}
+
+void become_a_with_bs_saved_uid() {
+    become_almost_a({user_a, user_a, user_b}, all_a);
+}
+
+void become_a_with_bs_real_uid() {
+    become_almost_a({user_b, user_a, user_a}, all_a);
+}
+
+void become_a_with_bs_effective_uid() {
+    become_almost_a({user_a, user_b, user_a}, all_a);
+}
+
+void become_a_with_bs_real_gid() {
+    become_almost_a(all_a, {user_b, user_a, user_a});
+}
+
+void become_a_with_bs_effective_gid() {
+    become_almost_a(all_a, {user_a, user_b, user_a});
+}
+
+void become_a_with_bs_saved_gid() {
+    become_almost_a(all_a, {user_a, user_a, user_b});
 }
 
 void become_a_with_a_capability() {
@@ -119,11 +178,19 @@ void become_user_inside_hidden() {
     set_dumpable(false);
 }
 
-void write_file(const std::string& path, const std::string& text) {
-    const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    need(fd >= 0, path);
-    need(write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()), path);
-    close(fd);
+/// Within a user namespace that a has begun.
+void become_root_of_as_namespace() {
+    write_file("/proc/self/setgroups", "deny");
+    write_file("/proc/self/uid_map", fmt::format("0 {} 1", user_a));
+    write_file("/proc/self/gid_map", fmt::format("0 {} 1", user_a));
+}
+
+/// Among all pids, with privileges over nothing that was there before.
+void become_a_in_a_user_namespace() {
+    become_a();
+    need(unshare(CLONE_NEWUSER) == 0, "unshare users");
+    become_root_of_as_namespace();
+    set_dumpable(true);
 }
 
 /// `child` waits in a user namespace without ids: 65,536 of its own for it.
@@ -156,9 +223,7 @@ void enter(Space space, const Pipe& unshared, const Pipe& mapped) {
     } else if (space == Space::of_user_a) {
         become_a();
         need(unshare(CLONE_NEWUSER | CLONE_NEWPID) == 0, "unshare as a user");
-        write_file("/proc/self/setgroups", "deny");
-        write_file("/proc/self/uid_map", fmt::format("0 {} 1", user_a));
-        write_file("/proc/self/gid_map", fmt::format("0 {} 1", user_a));
+        become_root_of_as_namespace();
     } else {
         need(unshare(CLONE_NEWUSER | CLONE_NEWPID) == 0, "unshare users and pids");
         unshared.wake();
@@ -175,7 +240,11 @@ constexpr std::array all_readers{
     Person{"a", Space::first, become_a},
     Person{"a, not dumpable", Space::first, become_a_hidden},
     Person{"a of another group", Space::first, become_a_of_another_group},
+    Person{"a in a user namespace", Space::first, become_a_in_a_user_namespace},
     Person{"b", Space::first, become_b},
+    Person{"b with a's euid", Space::first, become_b_with_as_effective_uid},
+    Person{"b of a's group", Space::first, become_b_of_as_group},
+    Person{"b of a's group with a's fsuid", Space::first, become_b_of_as_group_with_as_fsuid},
     Person{"setuid program of a", Space::first, become_a, true},
     Person{"root of a's container", Space::of_user_a, stay_root},
     Person{"root of a container with ids", Space::mapped, stay_root},
@@ -191,6 +260,12 @@ constexpr std::array all_sleepers{
     Person{"a-hidden", Space::first, become_a_hidden},
     Person{"a-group", Space::first, become_a_of_another_group},
     Person{"a-saved-root", Space::first, become_a_with_roots_saved_uid},
+    Person{"a-uid-b", Space::first, become_a_with_bs_real_uid},
+    Person{"a-euid-b", Space::first, become_a_with_bs_effective_uid},
+    Person{"a-suid-b", Space::first, become_a_with_bs_saved_uid},
+    Person{"a-gid-b", Space::first, become_a_with_bs_real_gid},
+    Person{"a-egid-b", Space::first, become_a_with_bs_effective_gid},
+    Person{"a-sgid-b", Space::first, become_a_with_bs_saved_gid},
     Person{"a-cap", Space::first, become_a_with_a_capability},
     Person{"a-setuid", Space::first, become_a, true},
     Person{"b", Space::first, become_b},
