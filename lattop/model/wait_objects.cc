@@ -17,8 +17,7 @@ bool may_wait_for_object(const Task& task) {
     return task.kind == LT_KIND_TASK && task.asleep() && !task.kernel_thread();
 }
 
-}  // namespace
-
+/// What it gives is of the sleep that a task was in then.
 WaitObjects ask_for_objects(std::span<const Task* const> tasks, const FindObject& find) {
     WaitObjects objects;
     for (const Task* task : tasks) {
@@ -32,6 +31,8 @@ WaitObjects ask_for_objects(std::span<const Task* const> tasks, const FindObject
     }
     return objects;
 }
+
+}  // namespace
 
 WaitObjects find_wait_objects(std::span<const Task* const> tasks, const FindObject& find,
                               const std::function<Snapshot()>& look_again) {

@@ -37,7 +37,7 @@ struct Request {
 /// A record that somebody was shown.
 struct Seen {
     uint64_t start_ns;
-    uint32_t pid, kind, flags, uid;
+    uint32_t pid, tgid, kind, flags, uid;
     char comm[LT_COMM_BYTES];
     [[nodiscard]] std::string name() const;
 };

@@ -354,8 +354,9 @@ private:
                     const uint32_t number =
                         reader.person.space == Space::first ? s.pid : s.inner_pid;
                     if (shown)
-                        checks_.expect(found->pid == number, "{} is {} to {}, not {}", s.name,
-                                       found->pid, reader.person.name, number);
+                        checks_.expect(found->pid == number && found->tgid == number,
+                                       "{} is {} of {} to {}, not {}", s.name, found->pid,
+                                       found->tgid, reader.person.name, number);
                 }
                 if (reader.person.space == Space::first) continue;
                 for (const Seen& one : seen)

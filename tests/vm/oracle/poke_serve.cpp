@@ -70,7 +70,7 @@ std::vector<std::byte> read_for(int fd) {
         const uint32_t n = snapshot.count(LT_SEC_TASKS);
         for (uint32_t i = 0; i < n; ++i) {
             const lt_task_rec& task = snapshot.task(i);
-            Seen one{task.start_ns, task.pid, task.kind, task.flags, task.uid, {}};
+            Seen one{task.start_ns, task.pid, task.tgid, task.kind, task.flags, task.uid, {}};
             std::memcpy(one.comm, task.comm, sizeof(one.comm));
             if (is_sleeper(one.name())) named.emplace(one.pid, one.name());
             seen.push_back(one);
