@@ -143,11 +143,14 @@ public:
         const int writable = open(LT_PROC_PATH, O_RDWR | O_CLOEXEC);
         need(writable >= 0, LT_PROC_PATH);
         for (const Reader& reader : readers_) {
-            const bool may =
-                is_root(reader) || reader.person.name == std::string("root in a pid namespace");
-            const auto uses = ask(reader.channel, {Verb::use, 0, 1, {}}, writable).as<Uses>();
-            checks_.expect((uses.write == EPERM) == !may, "a write of {} by root's descriptor: {}",
-                           reader.person.name, std::strerror(uses.write));
+            const bool may = resets(reader);
+            checks_.expect((uses(reader, writable).write == EPERM) == !may,
+                           "a write of {} by root's descriptor", reader.person.name);
+            const Answer opened = ask(reader.channel, {Verb::open, O_WRONLY, 0, {}});
+            if (opened.fd < 0) continue;
+            checks_.expect((uses(readers_.front(), opened.fd).write == EPERM) == !may,
+                           "a write of root by the descriptor of {}", reader.person.name);
+            close(opened.fd);
         }
         close(writable);
     }
@@ -296,6 +299,14 @@ private:
 
     static bool has_number(const Reader& reader, const Sleeper& s) {
         return reader.person.space == Space::first || reader.person.space == s.person.space;
+    }
+
+    static Uses uses(const Reader& reader, int fd) {
+        return ask(reader.channel, {Verb::use, 0, 1, {}}, fd).as<Uses>();
+    }
+
+    static bool resets(const Reader& reader) {
+        return is_root(reader) || is_root_in_pids(reader);
     }
 
     static bool is_root(const Reader& reader) {

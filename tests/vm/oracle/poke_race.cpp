@@ -11,6 +11,8 @@
 //   pid-reuse    a's public process and root's secret one have the same pid by turns
 //   history      root's secret program becomes a's public one: what it did before stays hidden, but
 //                for its name, which is shown until it sleeps again, and is everyone's in /proc
+//   history-of-capable, history-of-another   the same, where it was hidden by nothing but that it
+//                had privileges, or was another's
 //   descriptor   root takes snapshots of a descriptor from which a reads on
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -276,13 +278,24 @@ void stay_in_exec(unsigned events) {
         need(syscall(SYS_perf_event_open, &dummy, 0, -1, -1, 0) >= 0, "perf_event_open");
 }
 
-void become_public(uint64_t attempts, const std::string& folder) {
+void become_public_from(const std::string& who, uint64_t attempts, const std::string& folder) {
     stay_in_exec(1);  // the first of a machine makes it patch its code, and wait
     for_each_life(attempts, [&] {
         stay_in_exec(200);
-        run({folder + "/secret-sleeper", "3", std::to_string(user_a), folder + "/public-sleeper",
-             "4"});
+        run({folder + "/secret-sleeper", "3", who, folder + "/public-sleeper", "4"});
     });
+}
+
+void become_public(uint64_t attempts, const std::string& folder) {
+    become_public_from(std::to_string(user_a), attempts, folder);
+}
+
+void become_public_from_capable(uint64_t attempts, const std::string& folder) {
+    become_public_from(fmt::format("{},capable", user_a), attempts, folder);
+}
+
+void become_public_from_another(uint64_t attempts, const std::string& folder) {
+    become_public_from(fmt::format("{},{}", user_a, user_b), attempts, folder);
 }
 
 void exit_hidden(uint64_t attempts, const std::string&) {
@@ -396,7 +409,9 @@ void race(Checks& checks, const std::string& kind, uint64_t attempts, const std:
         {"setuid-exec", {exec_setuid, user_a, true}},
         {"exit", {exit_hidden, user_a, true}},
         {"pid-reuse", {reuse_pid, LT_UID_ANY, true}},
-        {"history", {become_public, LT_UID_ANY, false}}};
+        {"history", {become_public, LT_UID_ANY, false}},
+        {"history-of-capable", {become_public_from_capable, LT_UID_ANY, false}},
+        {"history-of-another", {become_public_from_another, LT_UID_ANY, false}}};
     std::fflush(stdout);
     need(&shared() != MAP_FAILED, "mmap");
     if (kind == "descriptor") return race_for_descriptor(checks, attempts);
