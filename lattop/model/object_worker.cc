@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <system_error>
+#include <unordered_map>
 #include <utility>
 
 #include "lattop/source/proc_source.h"
@@ -79,6 +80,7 @@ std::string ObjectWorker::Shared::ask(const Task& task, const FindObject& find_o
     return object;
 }
 
+/// What was found is of the sleeps that the snapshot showed where they go on behind that.
 FoundObjects ObjectWorker::Shared::find(const Batch& of, const FindObject& find_object) {
     std::vector<const Task*> tasks;
     std::vector<std::uint32_t> pids;
@@ -86,13 +88,20 @@ FoundObjects ObjectWorker::Shared::find(const Batch& of, const FindObject& find_
         tasks.push_back(&task);
         pids.push_back(task.pid);
     }
-    const WaitObjects objects = find_wait_objects(
-        tasks, [&](const Task& task) { return ask(task, find_object); },
-        [&] { return look_again(pids); });
+    const WaitObjects objects =
+        ask_for_objects(tasks, [&](const Task& task) { return ask(task, find_object); });
     FoundObjects result{of.time_ns, {}};
-    for (const SleepId& sleep : of.sleeps)
-        if (const auto object = objects.find(sleep.task); object != objects.end())
+    if (objects.empty()) return result;
+    const Snapshot after = look_again(pids);
+    std::unordered_map<TaskId, std::uint64_t, HashTaskId> begins;
+    for (const Task& task : after.tasks)
+        if (const auto sleep = sleep_of(after, task)) begins.emplace(sleep->task, sleep->begin_ns);
+    for (const SleepId& sleep : of.sleeps) {
+        const auto object = objects.find(sleep.task);
+        const auto begin = begins.find(sleep.task);
+        if (object != objects.end() && begin != begins.end() && begin->second == sleep.begin_ns)
             result.objects.push_back({sleep, object->second});
+    }
     return result;
 }
 

@@ -17,7 +17,8 @@ bool may_wait_for_object(const Task& task) {
     return task.kind == LT_KIND_TASK && task.asleep() && !task.kernel_thread();
 }
 
-/// What it gives is of the sleep that a task was in then.
+}  // namespace
+
 WaitObjects ask_for_objects(std::span<const Task* const> tasks, const FindObject& find) {
     WaitObjects objects;
     for (const Task* task : tasks) {
@@ -31,8 +32,6 @@ WaitObjects ask_for_objects(std::span<const Task* const> tasks, const FindObject
     }
     return objects;
 }
-
-}  // namespace
 
 WaitObjects find_wait_objects(std::span<const Task* const> tasks, const FindObject& find,
                               const std::function<Snapshot()>& look_again) {

@@ -22,8 +22,12 @@ using FindObject = std::function<std::string(const Task&)>;
 /// What tasks of a snapshot wait for, of those that are known to.
 using FindObjects = std::function<WaitObjects(std::span<const Task* const>)>;
 
-/// Asks `find` for those of `tasks` that sleep, then `look_again` for a snapshot: what was found is
-/// of the sleep that `tasks` show where that goes on by then.
+/// Asks `find` for those of `tasks` that sleep. What it gives is of the sleep that a task was in
+/// then.
+WaitObjects ask_for_objects(std::span<const Task* const> tasks, const FindObject& find);
+
+/// The same, then asks `look_again` for a snapshot:
+/// what was found is of the sleep that `tasks` show where that goes on by then.
 WaitObjects find_wait_objects(std::span<const Task* const> tasks, const FindObject& find,
                               const std::function<Snapshot()>& look_again);
 

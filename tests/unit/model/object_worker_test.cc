@@ -23,8 +23,7 @@ Snapshot asleep_since(std::uint64_t time_ns, const std::map<std::uint32_t, std::
     SnapshotBuilder builder;
     builder.header.time_ns = time_ns;
     for (const auto& [pid, begin_ns] : begins)
-        builder.add_task(
-            {.pid = pid, .sleeps = begin_ns / kSecond, .ongoing_ns = time_ns - begin_ns});
+        builder.add_task({.pid = pid, .ongoing_ns = time_ns - begin_ns});
     return builder.snapshot();
 }
 
