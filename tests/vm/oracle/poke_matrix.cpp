@@ -187,7 +187,7 @@ public:
         const long child = syscall(SYS_clone3, &args, sizeof(args));
         need(child >= 0, "clone3 with set_tid");
         if (child == 0) {
-            become_user(user_b, user_b);
+            become_user(user_b);
             set_dumpable(true);
             sleep_as("i-reborn");
         }

@@ -56,32 +56,36 @@ void write_file(const std::string& path, const std::string& text) {
     close(fd);
 }
 
+struct ThreeIds {
+    uid_t real, effective, saved;
+};
+
+void set_ids(const ThreeIds& users, const ThreeIds& groups) {
+    need(setresgid(groups.real, groups.effective, groups.saved) == 0, "setresgid");
+    need(setresuid(users.real, users.effective, users.saved) == 0, "setresuid");
+}
+
 void become_a() {
-    become_user(user_a, user_a);
+    become_user(user_a);
     set_dumpable(true);
 }
 
 void become_b() {
-    become_user(user_b, user_b);
+    become_user(user_b);
     set_dumpable(true);
 }
 
 void become_a_hidden() {
-    become_user(user_a, user_a);
+    become_user(user_a);
     set_dumpable(false);
 }
-
-struct ThreeIds {
-    uid_t real, effective, saved;
-};
 
 constexpr ThreeIds all_a{user_a, user_a, user_a};
 
 /// Of what a has all, but for some of these.
 void become_almost_a(const ThreeIds& users, const ThreeIds& groups) {
     need(setgroups(0, nullptr) == 0, "setgroups");
-    need(setresgid(groups.real, groups.effective, groups.saved) == 0, "setresgid");
-    need(setresuid(users.real, users.effective, users.saved) == 0, "setresuid");
+    set_ids(users, groups);
     set_dumpable(true);
 }
 
@@ -137,7 +141,7 @@ void become_a_with_bs_saved_gid() {
 
 void become_a_with_a_capability() {
     need(prctl(PR_SET_KEEPCAPS, 1) == 0, "PR_SET_KEEPCAPS");
-    become_user(user_a, user_a);
+    become_user(user_a);
     keep_capabilities(bit(CAP_NET_RAW));
     set_dumpable(true);
 }
@@ -169,12 +173,12 @@ void wear_fsuid() {
 
 /// In a container that has user ids of its own: the ordinary user there.
 void become_user_inside() {
-    become_user(1000, 1000);
+    become_user(1000);
     set_dumpable(true);
 }
 
 void become_user_inside_hidden() {
-    become_user(1000, 1000);
+    become_user(1000);
     set_dumpable(false);
 }
 
@@ -228,7 +232,7 @@ void enter(Space space, const Pipe& unshared, const Pipe& mapped) {
         need(unshare(CLONE_NEWUSER | CLONE_NEWPID) == 0, "unshare users and pids");
         unshared.wake();
         mapped.wait();
-        become_user(0, 0);
+        become_user(0);
     }
 }
 
@@ -295,10 +299,9 @@ void need(bool done, const std::string& what) {
     if (!done) throw std::runtime_error(fmt::format("{}: {}", what, std::strerror(errno)));
 }
 
-void become_user(uid_t id, uid_t saved) {
+void become_user(uid_t id) {
     if (setgroups(0, nullptr) != 0) need(errno == EPERM, "setgroups");
-    need(setresgid(id, id, id) == 0, "setresgid");
-    need(setresuid(id, id, saved) == 0, "setresuid");
+    set_ids({id, id, id}, {id, id, id});
 }
 
 void set_dumpable(bool dumpable) {

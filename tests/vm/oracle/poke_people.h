@@ -37,7 +37,7 @@ void need(bool done, const std::string& what);
 /// Whether this process may use it now, by its number (CAP_*).
 bool has_capability(int capability);
 
-void become_user(uid_t id, uid_t saved);
+void become_user(uid_t id);
 void set_dumpable(bool dumpable);
 
 /// Forks a child that runs `program` as root of this space: in one of its own as its first process.

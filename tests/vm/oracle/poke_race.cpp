@@ -198,7 +198,7 @@ void end(pid_t pid, const char* what) {
 }
 
 void become_mortal_a() {
-    become_user(user_a, user_a);
+    become_user(user_a);
     set_dumpable(true);
     prctl(PR_SET_PDEATHSIG, SIGKILL);  // with other credentials it is forgotten
 }
