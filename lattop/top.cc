@@ -54,7 +54,7 @@ std::string run_here(const Options& options) {
     SystemClock clock;
     Reasons reasons(load_user_reasons());
     if (options.batch) {
-        StackNames stacks(batch_namer());
+        StackNames stacks(batch_namer(), StackNames::Keep::Shown);
         SystemUsers users;
         const auto learning = make_learning(options);
         run_batch(options,
@@ -64,7 +64,7 @@ std::string run_here(const Options& options) {
     }
     // Before the threads: they must not get the signals.
     CursesTerminal terminal = open_terminal(options);
-    StackNames stacks(std::make_unique<WorkerNamer>(make_fetch()));
+    StackNames stacks(std::make_unique<WorkerNamer>(make_fetch()), StackNames::Keep::Shown);
     SystemUsers users;
     const auto learning = make_learning(options);
     return run_live(options, {source, stacks, users, cgroups, clock, *learning, reasons}, terminal);

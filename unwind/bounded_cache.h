@@ -63,6 +63,12 @@ public:
         index_.erase(found);
     }
 
+    /// Drops all but the `count` used last.
+    void keep_newest(std::size_t count) {
+        while (entries_.size() > count)
+            drop_oldest();
+    }
+
     [[nodiscard]] std::size_t size() const { return entries_.size(); }
     [[nodiscard]] std::size_t cost() const { return cost_; }
 
@@ -74,11 +80,14 @@ private:
     };
 
     void drop_what_does_not_fit() {
-        while (cost_ > budget_ && entries_.size() > 1) {
-            cost_ -= entries_.back().cost;
-            index_.erase(entries_.back().key);
-            entries_.pop_back();
-        }
+        while (cost_ > budget_ && entries_.size() > 1)
+            drop_oldest();
+    }
+
+    void drop_oldest() {
+        cost_ -= entries_.back().cost;
+        index_.erase(entries_.back().key);
+        entries_.pop_back();
     }
 
     std::size_t budget_;

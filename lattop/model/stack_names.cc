@@ -14,6 +14,10 @@ namespace {
 constexpr std::size_t kMaxStacks = std::size_t{1} << 17;
 constexpr std::size_t kMaxTasks = std::size_t{1} << 17;
 
+/// Stacks that no snapshot holds any more and that stay nevertheless, where only what is shown
+/// counts: a task that is off the screen for a while, or sleeps elsewhere, comes back.
+constexpr std::size_t kUnshown = 8192;
+
 /// Command lines remembered: a few hundred bytes for each process, 4 KiB at most.
 constexpr std::size_t kMaxCommandLines = std::size_t{1} << 16;
 
@@ -60,8 +64,9 @@ const Task* live_task(const Task& task,
 
 }  // namespace
 
-StackNames::StackNames(std::unique_ptr<Namer> namer)
+StackNames::StackNames(std::unique_ptr<Namer> namer, Keep keep)
     : namer_(std::move(namer)),
+      keep_(keep),
       known_(kMaxStacks),
       asked_(kMaxStacks),
       programs_(kMaxTasks),
@@ -186,6 +191,7 @@ void StackNames::want(const Snapshot& snapshot) {
     note_programs(snapshot);
     const auto leaders = live_leaders(snapshot);
     std::vector<NameRequest> requests;
+    std::size_t shown = 0;  // at most: wakers may share
     for (const Task& task : snapshot.tasks) {
         if (task.kind != LT_KIND_TASK) continue;
         std::optional<TaskRef> live;
@@ -197,8 +203,10 @@ void StackNames::want(const Snapshot& snapshot) {
                             task.exec_id, live},
                            requests);
             want_wakers(snapshot, entry, requests);
+            shown += 1 + 2 * snapshot.wakers_of(entry).size();
         }
     }
+    if (keep_ == Keep::Shown) known_.keep_newest(shown + kUnshown);
     ask(snapshot, std::move(requests));
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The names of user stacks, kept from the first time a stack is seen until
-// long after its process has ended. Commands tell it what each snapshot holds;
-// views ask it for names. What a silent process did not let the namer look at is asked for
+// after its process has ended: how long says who makes it. Commands tell it what each snapshot
+// holds; views ask it for names. What a silent process did not let the namer look at is asked for
 // again when it answers, or a few snapshots later, and what is known stays until then.
 // Threads of one process at one trace have the same stack: one of them is asked about, and the
 // others take over what it is called.
@@ -31,7 +31,11 @@ namespace lattop {
 
 class StackNames final : public UserStacks {
 public:
-    explicit StackNames(std::unique_ptr<Namer> namer);
+    enum class Keep {
+        All,    ///< up to a number: for who writes, in the end, of all that was seen
+        Shown,  ///< what snapshots still hold, and some more: for who shows what is, for months
+    };
+    explicit StackNames(std::unique_ptr<Namer> namer, Keep keep = Keep::All);
 
     /// Each snapshot is to be wanted before collect() is called again.
     void want(const Snapshot& snapshot) override;
@@ -86,6 +90,7 @@ private:
     bool keep_command_line(NameAnswer& answer);
 
     std::unique_ptr<Namer> namer_;
+    Keep keep_;
     std::uint64_t round_ = 0;
     std::size_t pending_ = 0;
     std::vector<std::uint32_t> silent_;  // as of the last snapshot
