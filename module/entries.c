@@ -48,11 +48,9 @@ static void want_buckets(struct lt *lt, struct lt_task *t)
 	lt_kick(&lt->kick);
 }
 
-/*
- * The entry for a sleep in this trace; [other] when it could not be kept
- * (counted by cause). Shard lock held.
- */
-struct lt_entry *lt_entry_get(struct lt *lt, struct lt_task *t, const struct lt_capture *c)
+/* NULL when it could not be kept, and *cause says why. */
+static __always_inline struct lt_entry *get(struct lt *lt, struct lt_task *t,
+					    const struct lt_capture *c, enum lt_lost *cause)
 {
 	struct lt_entry *e = t->entry;
 	enum lt_refused why;
@@ -62,23 +60,22 @@ struct lt_entry *lt_entry_get(struct lt *lt, struct lt_task *t, const struct lt_
 	if (e && e->trace && e->exec_id == t->exec_id && lt_trace_equal(e->trace, c))
 		return e;
 
-	tr = lt_trace_intern(lt, c, t->owner);
+	tr = lt_trace_intern(lt, c, t->owner, cause);
 	if (unlikely(!tr))
-		return &t->other;
+		return NULL;
 	e = find(t, tr, t->exec_id);
 	if (e) {
 		atomic_dec(&tr->refs);	/* e's own reference keeps it above 0 */
 		return e;
 	}
 	if (unlikely(t->nr_entries >= lt->max_traces_per_task)) {
-		lt_lose(lt, LT_LOST_entry_limit);
-		e = &t->other;
+		*cause = LT_LOST_entry_limit;
+		e = NULL;
 		goto drop;
 	}
 	e = lt_owner_take(lt, &lt->entry_pool, t->owner, LT_HELD_entries, &why);
 	if (unlikely(!e)) {
-		lt_lose(lt, why == LT_USER ? LT_LOST_entry_user : LT_LOST_entry_pool);
-		e = &t->other;
+		*cause = why == LT_USER ? LT_LOST_entry_user : LT_LOST_entry_pool;
 		goto drop;
 	}
 	memset(e, 0, sizeof(*e));
@@ -91,6 +88,29 @@ struct lt_entry *lt_entry_get(struct lt *lt, struct lt_task *t, const struct lt_
 drop:
 	lt_trace_put(lt, tr);
 	return e;
+}
+
+/*
+ * The entry for a sleep in this trace; [other] when it could not be kept
+ * (counted by cause). Shard lock held.
+ */
+struct lt_entry *lt_entry_get(struct lt *lt, struct lt_task *t, const struct lt_capture *c)
+{
+	enum lt_lost cause;
+	struct lt_entry *e = get(lt, t, c, &cause);
+
+	if (likely(e))
+		return e;
+	lt_lose(lt, cause);
+	return &t->other;
+}
+
+/* The same for a sleep that has an entry already: NULL when this one could not be kept, by which nothing is lost. */
+struct lt_entry *lt_entry_better(struct lt *lt, struct lt_task *t, const struct lt_capture *c)
+{
+	enum lt_lost cause;
+
+	return get(lt, t, c, &cause);
 }
 
 void lt_entry_add(struct lt_entry *to, const struct lt_entry *from)

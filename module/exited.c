@@ -14,6 +14,7 @@
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 
 #include "cgroups.h"
 #include "lattop.h"
@@ -216,6 +217,20 @@ void lt_exited_drop(struct lt *lt)
 	while (lt->nr_exited_procs)
 		drop_oldest_aggregate(lt);
 	empty(lt, lt->exited_all);
+}
+
+/* The same with figures: what hooks saw that were refused was never so. */
+void lt_exited_forget(struct lt *lt)
+{
+	struct lt_task *all = lt->exited_all;
+
+	if (!all)
+		return;
+	lt_exited_drop(lt);
+	lt_entries_free(lt, all);
+	all->wants_buckets = false;	/* who calls has emptied that list */
+	all->blocked_ns = all->max_ns = all->sleeps = all->runq_ns = all->runs = 0;
+	memset(&all->other, 0, sizeof(all->other));
 }
 
 static void retire(struct lt *lt, bool all)

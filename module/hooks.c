@@ -93,7 +93,7 @@ u64 lt_hooks_missed(struct lt *lt)
 	u64 missed = 0;
 	int i;
 
-	for (i = 0; i < LT_HOOK_PROBES; i++)
+	for (i = 0; lt->hooks && i < LT_HOOK_PROBES; i++)
 		if (lt->hooks->probe[i].kprobed)
 			missed += READ_ONCE(lt->hooks->probe[i].kp.nmissed);
 	return missed;
@@ -184,6 +184,7 @@ static int try_set(struct lt *lt, const struct lt_hook_set *set)
 		pr_info("lattop: the self-test refused %s\n", lt->hook_name);
 		detach(lt);
 		lt_forget_all(lt);
+		lt_reset_counts(lt);
 	}
 	return err;
 }

@@ -334,6 +334,7 @@ struct lt {
 	struct irq_work miss_kick;
 
 	struct irq_work kick;
+	bool worker_ends;		/* what kicks does so to no effect */
 	struct llist_head wants_buckets;
 	struct llist_head left_cgroups;
 	struct workqueue_struct *wq;
@@ -408,6 +409,7 @@ void lt_tasks_exit(struct lt *lt);
 
 /* entries.c */
 struct lt_entry *lt_entry_get(struct lt *lt, struct lt_task *t, const struct lt_capture *c);
+struct lt_entry *lt_entry_better(struct lt *lt, struct lt_task *t, const struct lt_capture *c);
 void lt_entries_move(struct lt *lt, struct lt_task *to, struct lt_task *from);
 void lt_entries_free(struct lt *lt, struct lt_task *t);
 void lt_entries_grow_wanted(struct lt *lt);
@@ -421,7 +423,8 @@ void lt_entry_add(struct lt_entry *to, const struct lt_entry *from);
 
 /* traces.c */
 bool lt_trace_equal(const struct lt_trace *tr, const struct lt_capture *c);
-struct lt_trace *lt_trace_intern(struct lt *lt, const struct lt_capture *c, u16 owner);
+struct lt_trace *lt_trace_intern(struct lt *lt, const struct lt_capture *c, u16 owner,
+				 enum lt_lost *cause);
 struct lt_trace *lt_trace_intern_wakers(struct lt *lt, const struct lt_capture *c, bool interrupt);
 void lt_trace_put(struct lt *lt, struct lt_trace *tr);
 int lt_traces_init(struct lt *lt);
@@ -475,6 +478,7 @@ void lt_exited_exit(struct lt *lt);
 void lt_exited_retire(struct lt *lt);
 void lt_exited_find_lost(struct lt *lt);
 void lt_exited_drop(struct lt *lt);
+void lt_exited_forget(struct lt *lt);
 
 /* pool.c */
 enum { LT_SEED_BATCH = 8 };	/* tasks that seed.c enters with what the least reserve has, whoever's they are */
@@ -527,6 +531,7 @@ void lt_ksyms_exit(struct lt *lt);
 /* reset.c */
 int lt_reset(struct lt *lt);
 void lt_reset_held(struct lt *lt, struct lt_task *old);
+void lt_reset_counts(struct lt *lt);
 
 /* filter.c; filter.h has what hooks ask */
 int lt_filter_init(struct lt *lt);

@@ -10,7 +10,7 @@
  *	(max_traces + 3 * reserve) * (64 + 8 * frames)		 ~ 0.3 KiB typically
  *	(max_memos + reserve) * 512
  *	(max_wakers + reserve) * 96, with wakers=1
- *	max_rows * 21 to 86 (tables are 3/16 to 3/4 full)
+ *	max_rows * 21 to 171 (tables are 3/16 to 3/4 full, and up to 4 MiB take twice that)
  *	+ 4 KiB for each process that has rows
  *	+ retain_exited * sizeof(struct lt_task) for processes that ended
  *	+ 64 + the length of its path for each cgroup that a record is of
@@ -92,7 +92,7 @@ LT_PARAM(max_tasks, 1, 1 << 22, "tasks with a record of their own (default 32768
 LT_PARAM(max_traces, 1, 1 << 22, "distinct call traces (default 32768)");
 LT_PARAM(max_entries, 1, 1 << 24, "(task, trace) pairs (default 65536)");
 LT_PARAM(max_traces_per_task, 1, 1 << 12, "traces of one task, the rest under [other] (default 512)");
-LT_PARAM(max_rows, 64, 1 << 26, "learned rows for user stacks, of all processes (default 262144)");
+LT_PARAM(max_rows, 64, 1 << 24, "learned rows for user stacks, of all processes (default 262144)");
 LT_PARAM(max_memos, 0, 1 << 24, "remembered traces, at most 4 a task, 8 with wakers=1; 0: walk each stack (default 32768)");
 LT_PARAM(wakers, 0, 1, "1: account who ends each sleep, and from where (default 0)");
 LT_PARAM(max_wakers, 1, 1 << 24, "(task, trace, waker) triples, with wakers=1 (default 65536)");

@@ -135,13 +135,15 @@ int lt_pool_refill(struct lt_pool *pool)
 				break;
 			object = kmem_cache_zalloc(pool->cache,
 						   GFP_KERNEL | __GFP_NOWARN | __GFP_NORETRY);
-			WRITE_ONCE(pool->dry, !object);
-			if (!object)
+			if (!object) {
+				WRITE_ONCE(pool->dry, true);
 				return -ENOMEM;
+			}
 			list_push(per_cpu_ptr(pool->cpu, cpu), object);
 			atomic_inc(&pool->nr_free);
 		}
 	}
+	WRITE_ONCE(pool->dry, false);	/* also where what came back did it */
 	for (owner = 0; owner < LT_OWNERS; owner++)
 		atomic_set(&pool->taken[owner], 0);
 	/* What a burst left over goes back to the kernel. */

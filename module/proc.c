@@ -214,8 +214,10 @@ static int take_misses(struct lt *lt, struct file *file, void __user *arg)
 		return -ENOMEM;
 	q.n = lt_misses_take(lt, misses, q.n);
 	if (copy_to_user(u64_to_user_ptr(q.misses), misses, q.n * sizeof(*misses)) ||
-	    put_user(q.n, &((struct lt_misses __user *)arg)->n))
+	    put_user(q.n, &((struct lt_misses __user *)arg)->n)) {
 		err = -EFAULT;
+		lt_lose_many(lt, LT_LOST_miss_full, q.n);
+	}
 	kfree(misses);
 	return err;
 }

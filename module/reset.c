@@ -98,18 +98,28 @@ static void reset_others(struct lt *lt)
 	}
 }
 
+/* What was lost and what hooks took begins at 0 again. lt->mutex held, or loading. */
+void lt_reset_counts(struct lt *lt)
+{
+	int i;
+
+	for (i = 0; i < LT_LOST_NR; i++)
+		lt->lost_base[i] += lt_lost(lt, i);
+	lt->cost_base_ns += lt_cost_ns(lt);
+}
+
 /* lt->mutex held; old is room for one. */
 void lt_reset_held(struct lt *lt, struct lt_task *old)
 {
 	struct lt_lat_cursor cur;
 	struct lt_task *t;
 	u64 now;
-	int i;
 
 	lt_entries_grow_wanted(lt);
-	lt_lattree_sync(lt);
+	/* Before the sync: who is born behind it in a shard that was looked at begins behind this moment */
 	now = lt_clock();
 	WRITE_ONCE(lt->seen_ns, now);
+	lt_lattree_sync(lt);
 	lt_lattree_start(lt, &cur, now);
 	while ((t = lt_lattree_step(&cur))) {
 		reset_task(lt, t, old, now);
@@ -118,9 +128,7 @@ void lt_reset_held(struct lt *lt, struct lt_task *old)
 	}
 	reset_others(lt);
 	lt_exited_drop(lt);
-	for (i = 0; i < LT_LOST_NR; i++)
-		lt->lost_base[i] += lt_lost(lt, i);
-	lt->cost_base_ns += lt_cost_ns(lt);
+	lt_reset_counts(lt);
 	lt->since_ns = now;
 }
 

@@ -33,6 +33,7 @@
 struct sleep {
 	struct task_struct *p;
 	struct lt_shard *shard;
+	u64 since_ns;			/* a reset between begins the count anew */
 	u64 sleeps;
 	struct lt_entry *entry;
 	unsigned int had;		/* user frames */
@@ -62,6 +63,7 @@ static bool begin(struct sleep *s, const struct mm_struct *mm)
 	if (tr && (!(tr->flags & UNFINISHED) || tr->flags & (LT_TR_NO_USER | LT_TR_COMPAT)))
 		tr = NULL;
 	if (tr) {
+		s->since_ns = t->asleep_since_ns;
 		s->sleeps = t->sleeps;
 		s->entry = t->entry;
 		s->had = tr->nr_user;
@@ -93,9 +95,10 @@ static void finish(struct lt *lt, struct sleep *s)
 
 	raw_spin_lock_irq(&s->shard->lock);
 	t = find(s);
-	if (t && t->asleep && t->sleeps == s->sleeps && t->entry == s->entry) {
-		better = lt_entry_get(lt, t, s->c);
-		if (better != s->entry && better != &t->other) {
+	if (t && t->asleep && t->asleep_since_ns == s->since_ns && t->sleeps == s->sleeps &&
+	    t->entry == s->entry) {
+		better = lt_entry_better(lt, t, s->c);
+		if (better && better != s->entry) {
 			if (!--s->entry->sleeps)
 				emptied = s->entry;
 			better->sleeps++;

@@ -16,7 +16,8 @@
 #include "row_pack.h"
 
 enum {
-	MAX_RANGES	= 256,	/* of one space; more are merged into their neighbours */
+	MAX_RANGES	= 240,	/* of one space, which is 4 KiB then; more are merged into their neighbours */
+	MAX_PLACES	= 512,	/* from its own on in which a row may be, as hooks look for it; MIN_TABLE_BITS */
 };
 
 struct lt_packed_row {
@@ -25,10 +26,17 @@ struct lt_packed_row {
 
 struct lt_row_table {
 	struct rcu_head rcu;
+	u64 multiplier;		/* odd, and nobody's to guess */
 	u32 bits;
 	u32 nr;
 	struct lt_packed_row rows[];
 };
+
+/* Where a key belongs. Programs choose their pcs: by a multiplier known to them all could be one place's. */
+static __always_inline u32 lt_row_place(const struct lt_row_table *table, u64 key)
+{
+	return key * table->multiplier >> (64 - table->bits);
+}
 
 #ifdef CONFIG_MMU_NOTIFIER
 

@@ -13,17 +13,22 @@
 #include "arch_x86.h"
 #include "row_space.h"
 
-/* A table always has empty places, so the search ends. */
 static __always_inline bool find_row(const struct lt_row_table *table, u64 key, struct lt_row *row)
 {
-	u32 mask = (1U << table->bits) - 1, i = hash_64(key, table->bits);
+	u32 mask = (1U << table->bits) - 1, i = lt_row_place(table, key), left = MAX_PLACES;
 	u64 seen;
 
-	while ((seen = smp_load_acquire(&table->rows[i].key)) && seen != key)
+	/* An empty place first: what a program says is a return address may be the key of none */
+	while ((seen = smp_load_acquire(&table->rows[i].key))) {
+		if (seen == key) {
+			lt_row_unpack(READ_ONCE(table->rows[i].how), row);
+			return true;
+		}
+		if (!--left)
+			break;
 		i = (i + 1) & mask;
-	if (seen)
-		lt_row_unpack(READ_ONCE(table->rows[i].how), row);
-	return seen;
+	}
+	return false;
 }
 
 static bool find_row_of(const void *of, u64 key, struct lt_row *row)

@@ -22,6 +22,7 @@
  */
 #include <linux/delay.h>
 #include <linux/mm.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 
 #include "compat/mm.h"
@@ -34,13 +35,27 @@
 
 #include "row_space.h"
 
-enum { MIN_TABLE_BITS = 6, SLOTS_AT_A_STRETCH = 1024 };
+enum {
+	MIN_TABLE_BITS		= 6,
+	SLOTS_AT_A_STRETCH	= 1024,
+	REBUILDS		= 3,	/* of a table, by other multipliers, for rows that find no place */
+};
+
+static_assert(sizeof(struct lt_space) <= 4096);
 
 /* --- tables: spaces_lock held --- */
 
 static size_t table_bytes(u32 bits)
 {
 	return sizeof(struct lt_row_table) + (sizeof(struct lt_packed_row) << bits);
+}
+
+/* What it takes of memory: kmalloc's objects of such sizes are powers of two. */
+static size_t held_bytes(const struct lt_row_table *table)
+{
+	size_t bytes = table_bytes(table->bits);
+
+	return is_vmalloc_addr(table) ? PAGE_ALIGN(bytes) : roundup_pow_of_two(bytes);
 }
 
 /* What was remembered of walks in this space is not to be relied on any more. */
@@ -60,31 +75,38 @@ static void drop_table(struct lt_space *s)
 	new_generation(s);	/* behind that: who reads the new one finds no old rows */
 	s->lt->nr_rows -= old->nr;
 	lt_owner_uncharge(s->lt, s->owner, LT_HELD_rows, old->nr);
-	s->lt->row_bytes -= table_bytes(old->bits);
+	s->lt->row_bytes -= held_bytes(old);
 	s->n_ranges = 0;
 	kvfree_rcu(old, rcu);
 }
 
-/* There is room: at most three quarters of a table are used. */
-static void put_row(struct lt_space *s, struct lt_row_table *table, u64 key, u64 how)
+/*
+ * There is room: at most three quarters of a table are used. False where there is none near the row's place, which comes to pass once
+ * in thousands of tables of 200,000 rows.
+ */
+static bool put_row(struct lt_space *s, struct lt_row_table *table, u64 key, u64 how)
 {
-	u32 mask = (1U << table->bits) - 1, i = hash_64(key, table->bits);
+	u32 mask = (1U << table->bits) - 1, i = lt_row_place(table, key), left = MAX_PLACES;
 
-	while (table->rows[i].key && table->rows[i].key != key)
+	while (table->rows[i].key && table->rows[i].key != key) {
+		if (!--left)
+			return false;
 		i = (i + 1) & mask;
+	}
 	if (table->rows[i].key) {
 		if (table->rows[i].how == how)
-			return;
+			return true;
 		/* before: a walk by the other row is not what a memo says that was made by this one; behind: nor the other way round */
 		new_generation(s);
 		WRITE_ONCE(table->rows[i].how, how);
 		new_generation(s);
-		return;
+		return true;
 	}
 	WRITE_ONCE(table->rows[i].how, how);
 	/* the key last: find_row's acquire */
 	smp_store_release(&table->rows[i].key, key);
 	table->nr++;
+	return true;
 }
 
 static bool has_room(const struct lt_row_table *table, u32 more)
@@ -259,6 +281,7 @@ static bool evict_one(struct lt *lt, const struct lt_space *keep, bool of_owner)
 	return oldest;
 }
 
+/* What finds no place in the new table, a quarter full, is not kept: nr tells. */
 static void copy_slots(struct lt_space *s, struct lt_row_table *to, const struct lt_row_table *from, u32 first, u32 end)
 {
 	u32 i;
@@ -266,6 +289,20 @@ static void copy_slots(struct lt_space *s, struct lt_row_table *to, const struct
 	for (i = first; i < end; i++)
 		if (from->rows[i].key)
 			put_row(s, to, from->rows[i].key, from->rows[i].how);
+}
+
+static void replaced(struct lt *lt, struct lt_space *s, struct lt_row_table *old, const struct lt_row_table *new)
+{
+	u32 gone = old->nr - new->nr;
+
+	if (unlikely(gone)) {
+		new_generation(s);
+		lt->nr_rows -= gone;
+		lt_owner_uncharge(lt, s->owner, LT_HELD_rows, gone);
+		lt_lose_many(lt, LT_LOST_row_limit, gone);
+	}
+	lt->row_bytes -= held_bytes(old);
+	kvfree_rcu(old, rcu);
 }
 
 /*
@@ -290,6 +327,7 @@ static int make_room(struct lt *lt, struct lt_space *s, u32 more)
 	if (!new)
 		return -ENOMEM;
 	new->bits = bits + 1;
+	new->multiplier = get_random_u64() | 1;
 	do {
 		cond_resched();
 		last = slots - first <= SLOTS_AT_A_STRETCH;
@@ -299,11 +337,9 @@ static int make_room(struct lt *lt, struct lt_space *s, u32 more)
 			copy_slots(s, new, old, first, last ? slots : first + SLOTS_AT_A_STRETCH);
 		if (there && last) {
 			rcu_assign_pointer(s->table, new);
-			lt->row_bytes += table_bytes(new->bits);
-			if (old) {
-				lt->row_bytes -= table_bytes(old->bits);
-				kvfree_rcu(old, rcu);
-			}
+			lt->row_bytes += held_bytes(new);
+			if (old)
+				replaced(lt, s, old, new);
 		}
 		spin_unlock(&lt->spaces_lock);
 		first += SLOTS_AT_A_STRETCH;
@@ -328,34 +364,73 @@ static bool ranges_mapped(struct mm_struct *mm, const struct lt_row_range *range
 	return true;
 }
 
-/* mmap_lock and rows_mutex held: a mapping that goes flushes after this, not before. */
+/* Into a table with room for them. spaces_lock held; how many found no place. */
+static u32 put_rows(struct lt *lt, struct lt_space *s, struct lt_row_table *table, const struct lt_row *rows, u32 n_rows)
+{
+	u32 i, before = table->nr, left_out = 0;
+
+	for (i = 0; i < n_rows; i++)
+		left_out += !put_row(s, table, lt_row_key(rows[i].pc, rows[i].flags & LT_ROW_EXACT),
+				     lt_row_pack(&rows[i]));
+	lt->nr_rows += table->nr - before;
+	lt_owner_charge_anyway(lt, s->owner, LT_HELD_rows, table->nr - before);
+	return left_out;
+}
+
+static bool room_is_there(struct lt *lt, struct lt_space *s, u32 more)
+{
+	bool there;
+
+	spin_lock(&lt->spaces_lock);
+	there = has_room(rcu_dereference_protected(s->table, lockdep_is_held(&lt->spaces_lock)), more);
+	spin_unlock(&lt->spaces_lock);
+	return there;
+}
+
+/*
+ * mmap_lock and rows_mutex held: a mapping that goes flushes after this, not before. There is room already, but where the table was dropped
+ * in this moment.
+ */
 static int add_rows(struct lt *lt, struct lt_space *s, const struct lt_row *rows, u32 n_rows,
 		    const struct lt_row_range *ranges, u32 n_ranges)
 {
 	struct lt_row_table *table;
-	u32 i, before;
-	int err;
+	u32 i, left_out;
+	int err, tables = 0;
 
 	for (;;) {
+		left_out = n_rows;
 		spin_lock(&lt->spaces_lock);
 		table = rcu_dereference_protected(s->table, lockdep_is_held(&lt->spaces_lock));
-		if (has_room(table, n_rows))
-			break;
+		if (has_room(table, n_rows)) {
+			for (i = 0; i < n_ranges; i++)
+				cover(s, &ranges[i]);
+			left_out = put_rows(lt, s, table, rows, n_rows);
+			tables++;
+		}
 		spin_unlock(&lt->spaces_lock);
+		if (!left_out)
+			return 0;
+		if (tables > REBUILDS) {
+			lt_lose_many(lt, LT_LOST_row_limit, left_out);
+			return 0;
+		}
 		err = make_room(lt, s, n_rows);
 		if (err)
 			return err;
 	}
-	before = table->nr;
-	for (i = 0; i < n_ranges; i++)
-		cover(s, &ranges[i]);
-	for (i = 0; i < n_rows; i++)
-		put_row(s, table, lt_row_key(rows[i].pc, rows[i].flags & LT_ROW_EXACT),
-			lt_row_pack(&rows[i]));
-	lt->nr_rows += table->nr - before;
-	lt_owner_charge_anyway(lt, s->owner, LT_HELD_rows, table->nr - before);
+}
+
+static u32 rows_of(struct lt *lt, struct lt_space *s)
+{
+	struct lt_row_table *table;
+	u32 nr;
+
+	spin_lock(&lt->spaces_lock);
+	table = rcu_dereference_protected(s->table, lockdep_is_held(&lt->spaces_lock));
+	nr = table ? table->nr : 0;
 	spin_unlock(&lt->spaces_lock);
-	return 0;
+	return nr;
 }
 
 static bool all_fit(const struct lt *lt, u32 more)
@@ -368,22 +443,60 @@ static bool owners_fit(const struct lt *lt, const struct lt_space *s, u32 more)
 	return lt_owner_fits(lt, s->owner, LT_HELD_rows, more);
 }
 
+static int refused(struct lt *lt, enum lt_lost cause, u32 n_rows)
+{
+	lt_lose_many(lt, cause, n_rows);
+	return -ENOSPC;
+}
+
+/* Who is too large alone, for his share or for all, takes nothing from others in vain. 0 or -ENOSPC, counted. */
+static int fits_alone(struct lt *lt, struct lt_space *s, u32 more)
+{
+	u32 alone = rows_of(lt, s) + more;
+
+	if (s->owner && alone > lt->owner_max[LT_HELD_rows])
+		return refused(lt, LT_LOST_row_user, more);
+	return alone > lt->max_rows ? refused(lt, LT_LOST_row_limit, more) : 0;
+}
+
 /* 0 or -ENOSPC, counted. */
 static int see_to_limits(struct lt *lt, struct lt_space *s, u32 more)
 {
-	bool owners;
+	int err = fits_alone(lt, s, more);
 
+	if (err)
+		return err;
 	while (!owners_fit(lt, s, more) && evict_one(lt, s, true))
 		cond_resched();
-	owners = owners_fit(lt, s, more);
 	/* Others give way only to what its owner may hold */
-	while (owners && !all_fit(lt, more) && evict_one(lt, s, false))
+	if (!owners_fit(lt, s, more))
+		return refused(lt, LT_LOST_row_user, more);
+	while (!all_fit(lt, more) && evict_one(lt, s, false))
 		cond_resched();
-	if (owners && all_fit(lt, more))
-		return 0;
-	while (more--)
-		lt_lose(lt, owners ? LT_LOST_row_limit : LT_LOST_row_user);
-	return -ENOSPC;
+	return all_fit(lt, more) ? 0 : refused(lt, LT_LOST_row_limit, more);
+}
+
+/*
+ * rows_mutex, and mm to read, but for an error. Nobody waits for a program's mm with the mutex, which other programs' lessons want;
+ * and whoever waits for that mm, behind us, does not wait for memory.
+ */
+static int lock_with_room(struct lt *lt, struct lt_space *s, struct mm_struct *mm, u32 more)
+{
+	int err, tries = LT_LOCK_TRIES;
+
+	do {
+		if (mutex_lock_killable(&lt->rows_mutex))
+			return -EINTR;
+		err = fits_alone(lt, s, more);
+		if (!err && !room_is_there(lt, s, more))
+			err = make_room(lt, s, more);
+		if (!err && mmap_read_trylock(mm))
+			return 0;
+		mutex_unlock(&lt->rows_mutex);
+		if (err)
+			return err;
+	} while (lt_try_again(&tries));
+	return -EAGAIN;
 }
 
 /*
@@ -395,24 +508,20 @@ int lt_rows_teach(struct lt *lt, struct task_struct *p, struct mm_struct *mm,
 		  const struct lt_row *rows, u32 n_rows,
 		  const struct lt_row_range *ranges, u32 n_ranges)
 {
-	int err, tries = LT_LOCK_TRIES;
 	struct lt_space *s;
+	int err;
 
 	s = space_of(lt, p, mm);
 	if (IS_ERR(s))
 		return PTR_ERR(s);
-	if (mutex_lock_killable(&lt->rows_mutex))
-		return -EINTR;
-	err = see_to_limits(lt, s, n_rows);
+	err = lock_with_room(lt, s, mm, n_rows);
 	if (err)
-		goto out;
-	err = -EAGAIN;
-	if (!lt_lock_mm(mm, mmap_read_trylock, &tries))
-		goto out;
-	err = ranges_mapped(mm, ranges, n_ranges) ?
-		add_rows(lt, s, rows, n_rows, ranges, n_ranges) : -ESTALE;
+		return err;
+	/* Others give way only to what will be taken */
+	err = ranges_mapped(mm, ranges, n_ranges) ? see_to_limits(lt, s, n_rows) : -ESTALE;
+	if (!err)
+		err = add_rows(lt, s, rows, n_rows, ranges, n_ranges);
 	mmap_read_unlock(mm);
-out:
 	mutex_unlock(&lt->rows_mutex);
 	return err;
 }

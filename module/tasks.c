@@ -259,7 +259,7 @@ void lt_forget_all(struct lt *lt)
 		shard->others = none;
 		raw_spin_unlock_irq(&shard->lock);
 	}
-	lt_exited_drop(lt);
+	lt_exited_forget(lt);
 	bitmap_zero(lt->other_asleep, PID_MAX_LIMIT);
 	bitmap_zero(lt->other_queued, PID_MAX_LIMIT);
 	bitmap_zero(lt->known, PID_MAX_LIMIT);

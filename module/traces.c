@@ -49,26 +49,26 @@ bool lt_trace_equal(const struct lt_trace *tr, const struct lt_capture *c)
 		       (c->nr_kernel + c->nr_user) * sizeof(unsigned long));
 }
 
-/* What wakers wake from leaves a quarter of the room to sleeps, and that it finds none loses none of these. */
+/* cause: why there is none; NULL for what wakers wake from, which leaves a quarter of the room to sleeps. */
 static struct lt_trace *trace_new(struct lt *lt, const struct lt_capture *c, u32 hash, u16 owner,
-				  bool of_sleep)
+				  enum lt_lost *cause)
 {
-	unsigned int limit = of_sleep ? lt->max_traces : lt->max_traces - lt->max_traces / 4;
+	unsigned int limit = cause ? lt->max_traces : lt->max_traces - lt->max_traces / 4;
 	unsigned int n = c->nr_kernel + c->nr_user, class = 0;
 	enum lt_refused why;
 	struct lt_trace *tr;
 
 	if (atomic_inc_return(&lt->nr_traces) > (int)limit) {
-		if (of_sleep)
-			lt_lose(lt, LT_LOST_trace_limit);
+		if (cause)
+			*cause = LT_LOST_trace_limit;
 		goto none;
 	}
 	while (n > lt->trace_class_frames[class])
 		class++;
 	tr = lt_owner_take(lt, &lt->trace_pool[class], owner, LT_HELD_traces, &why);
 	if (!tr) {
-		if (of_sleep)
-			lt_lose(lt, why == LT_USER ? LT_LOST_trace_user : LT_LOST_trace_pool);
+		if (cause)
+			*cause = why == LT_USER ? LT_LOST_trace_user : LT_LOST_trace_pool;
 		goto none;
 	}
 	tr->id = atomic64_inc_return(&lt->trace_ids);
@@ -95,7 +95,8 @@ static u16 owner_of_current(struct lt *lt)
 
 enum maker { SLEEPER, WAKER, INTERRUPT };
 
-static struct lt_trace *intern(struct lt *lt, const struct lt_capture *c, u16 owner, enum maker by)
+static struct lt_trace *intern(struct lt *lt, const struct lt_capture *c, u16 owner, enum maker by,
+			       enum lt_lost *cause)
 {
 	u32 hash = trace_hash(lt, c);
 	raw_spinlock_t *lock = bucket_lock(lt, hash);
@@ -110,7 +111,7 @@ static struct lt_trace *intern(struct lt *lt, const struct lt_capture *c, u16 ow
 	/* a waker's record, which would know its owner, is not at hand */
 	if (by == WAKER)
 		owner = owner_of_current(lt);
-	tr = trace_new(lt, c, hash, owner, by == SLEEPER);
+	tr = trace_new(lt, c, hash, owner, cause);
 	if (by == WAKER)
 		lt_owner_put(lt, owner);
 	if (!tr)
@@ -124,18 +125,19 @@ out:
 }
 
 /*
- * The trace of a sleep with these frames, with a reference; NULL when it could not be kept (counted).
- * owner: who sleeps, pinned.
+ * The trace of a sleep with these frames, with a reference; NULL when it could not be kept, and *cause
+ * says why. owner: who sleeps, pinned.
  */
-struct lt_trace *lt_trace_intern(struct lt *lt, const struct lt_capture *c, u16 owner)
+struct lt_trace *lt_trace_intern(struct lt *lt, const struct lt_capture *c, u16 owner,
+				 enum lt_lost *cause)
 {
-	return intern(lt, c, owner, SLEEPER);
+	return intern(lt, c, owner, SLEEPER, cause);
 }
 
 /* The same for where current, or an interrupt that came into it, wakes somebody; not counted. */
 struct lt_trace *lt_trace_intern_wakers(struct lt *lt, const struct lt_capture *c, bool interrupt)
 {
-	return intern(lt, c, LT_NO_OWNER, interrupt ? INTERRUPT : WAKER);
+	return intern(lt, c, LT_NO_OWNER, interrupt ? INTERRUPT : WAKER, NULL);
 }
 
 void lt_trace_put(struct lt *lt, struct lt_trace *tr)

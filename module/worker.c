@@ -17,6 +17,8 @@ static void kicked(struct irq_work *kick)
 {
 	struct lt *lt = container_of(kick, struct lt, kick);
 
+	if (READ_ONCE(lt->worker_ends))
+		return;
 	queue_work(lt->wq, &lt->refill);
 	mod_delayed_work(lt->wq, &lt->upkeep, 0);
 }
@@ -81,12 +83,14 @@ int lt_worker_init(struct lt *lt)
 	return 0;
 }
 
-/* The hooks are off; the upkeep's last run may still have kicked. */
+/* The hooks are off; the upkeep may still kick, to no effect any more once the kick before that has been waited for. */
 void lt_worker_exit(struct lt *lt)
 {
-	cancel_delayed_work_sync(&lt->upkeep);
+	WRITE_ONCE(lt->worker_ends, true);
+	smp_mb();	/* a kick that is not waited for sees it */
 	irq_work_sync(&lt->kick);
 	cancel_delayed_work_sync(&lt->upkeep);
 	cancel_work_sync(&lt->refill);
+	irq_work_sync(&lt->kick);	/* on RT a thread runs it, when it comes to it */
 	destroy_workqueue(lt->wq);
 }

@@ -2,12 +2,15 @@
 /*
  * Teaches itself rows for code of which some goes meanwhile: each lesson is full, most of
  * its rows in a mapping that stays, one in a page that another thread unmaps and maps
- * again, so that the table is dropped now and then, also while it grows. In the end the
- * table is dropped and taught ROWS rows, and it says so and waits. tests/vm/cases/stack-rows-unmapped runs it. row-storm [SECONDS [ROWS]]
+ * again, so that the table is dropped now and then, also while it grows. In the end (at once
+ * with 0 seconds) the table is dropped and taught ROWS rows, and it says so and waits; SIGUSR1
+ * makes it ask for a lesson more, and say whether that was taken.
+ * tests/vm/cases/stack-rows-unmapped and table-rows-in-vain run it. row-storm [SECONDS [ROWS]]
  */
 #include "truth.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 
@@ -53,12 +56,17 @@ static void* unmap_often(void* unused) {
 }
 
 int main(int argc, char** argv) {
-    uint64_t seconds = (uint64_t)truth_arg(argc, argv, 1, 5), all = (uint64_t)truth_arg(argc, argv, 2, 200000);
+    uint64_t seconds = (uint64_t)truth_arg_from(0, argc, argv, 1, 5), all = (uint64_t)truth_arg(argc, argv, 2, 200000);
     uint64_t until, taught = 0, at = 0, too_late = 0;
     int records = truth_open_lattop((uint32_t)getpid()), fd = open(LT_PROC_PATH, O_RDONLY | O_CLOEXEC);
     const struct lt_header* header;
     pthread_t unmapper;
+    sigset_t one_more;
+    int number;
 
+    sigemptyset(&one_more);
+    sigaddset(&one_more, SIGUSR1);
+    truth_need0(pthread_sigmask(SIG_BLOCK, &one_more, NULL), "pthread_sigmask");
     truth_need(fd, LT_PROC_PATH);
     truth_sleep_us(1000); /* has a record, then */
     header = truth_snapshot(records, buffer, sizeof(buffer));
@@ -98,5 +106,11 @@ int main(int argc, char** argv) {
     printf("lessons %llu taken, %llu too late\nrows %llu\n", (unsigned long long)taught,
            (unsigned long long)too_late, (unsigned long long)all);
     fflush(stdout);
-    pause();
+    while (sigwait(&one_more, &number) == 0) {
+        do
+            errno = 0;
+        while (teach(fd, all, AT_ONCE, false) && errno == EAGAIN);
+        printf("one more: %s\n", errno ? strerror(errno) : "taken");
+        fflush(stdout);
+    }
 }

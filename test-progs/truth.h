@@ -108,17 +108,21 @@ __attribute__((format(printf, 1, 2))) static inline void truth_will(const char* 
 }
 
 /* argv[index] as a number of at least 1, or the default */
-static inline long truth_arg(int argc, char** argv, int index, long otherwise) {
+static inline long truth_arg_from(long least, int argc, char** argv, int index, long otherwise) {
     char* end;
     long value;
 
     if (argc <= index) return otherwise;
     value = strtol(argv[index], &end, 10);
-    if (*end || value < 1) {
+    if (*end || value < least) {
         errno = EINVAL;
         truth_die("'%s'", argv[index]);
     }
     return value;
+}
+
+static inline long truth_arg(int argc, char** argv, int index, long otherwise) {
+    return truth_arg_from(1, argc, argv, index, otherwise);
 }
 
 static inline uint64_t truth_clock(clockid_t clock) {
@@ -310,6 +314,7 @@ static inline void truth_print(const struct truth* t, const struct truth_point* 
     TRUTH_DELTA(cpu_ns);
     TRUTH_DELTA(nivcsw);
     TRUTH_TOTAL("total_sleeps", end->nvcsw);
+    TRUTH_TOTAL("total_nivcsw", end->nivcsw);
     TRUTH_TOTAL("total_runq_ns", end->runq_ns);
     if (end->has_sums) {
         TRUTH_DELTA(sum_sleep_ns);

@@ -175,7 +175,7 @@ struct lt_section {
 	X(user_miss,	"sleeps whose user stack ends at code no row is known for yet") \
 	X(user_cannot,	"sleeps whose user stack ends at code that cannot be unwound") \
 	X(miss_full,	"misses not handed to the resolver: too many at once") \
-	X(row_limit,	"rows not kept: max_rows reached") \
+	X(row_limit,	"rows not kept: max_rows reached, or the places for it are others'") \
 	X(memo_wrong,	"remembered traces that a walk refuted: a defect of lattop's") \
 	X(waker_limit,	"sleeps whose waker is not kept: too many of one trace or task, or the sleep stands under [other]") \
 	X(waker_pool,	"sleeps whose waker is not known: max_wakers reached, none free yet, or not seen") \
