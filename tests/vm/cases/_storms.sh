@@ -11,13 +11,14 @@ said() { sed -n "s/.* role=$1 .* $2=\([0-9]*\).*/\1/p" "$TMPDIR/together"; }
 
 # What they slept stands in other records by now, whole
 nothing_went_with_them() {
-    local records sleeps blocked
-    read -r records sleeps blocked < <(awk -v tgid="$(sed -n 's/.* pid=\([0-9]*\) .*/\1/p;q' "$TMPDIR/together")" \
-        '/^[0-9]/ && $2 == tgid { n++; sleeps += $9; blocked += $6 } END { printf "%d %d %.0f\n", n, sleeps, blocked }' $LATTOP)
+    local records sleeps blocked runq
+    read -r records sleeps blocked runq < <(awk -v tgid="$(sed -n 's/.* pid=\([0-9]*\) .*/\1/p;q' "$TMPDIR/together")" \
+        '/^[0-9]/ && $2 == tgid { n++; sleeps += $9; blocked += $6; runq += $10 } END { printf "%d %d %.0f %.0f\n", n, sleeps, blocked, runq }' $LATTOP)
     echo "together they had blocked $(said all-alive l_blocked_ns) ns; when all but the first had gone $(said all-threads l_blocked_ns), with" \
         "$(said all-threads l_sleeps) sleeps; now $blocked, with $sleeps, in $records records"
     [ "$(said all-threads l_blocked_ns)" -ge "$(said all-alive l_blocked_ns)" ] || fail "blocked time of those that exited is lost"
     [ "$blocked" -ge "$(said all-threads l_blocked_ns)" ] || fail "blocked time is lost in the merging"
+    [ "$runq" -ge "$(said all-threads l_runq_ns)" ] || fail "run-queue delay is lost in the merging"
     # A few on their way out were not quite gone
     sleeps=$((sleeps - $(said all-threads l_sleeps)))
     [ "$sleeps" -ge 0 ] && [ "$sleeps" -le 30 ] || fail "$sleeps sleeps more than they were"

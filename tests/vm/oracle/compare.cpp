@@ -142,10 +142,11 @@ void compare_with_sum(const std::string& who, int64_t ended_ns, int64_t sum_ns, 
 }
 
 void compare_run_queue(const std::string& who, int64_t ours_ns, int64_t theirs_ns,
-                       uint64_t switches, uint64_t preemptions, Report& report) {
+                       uint64_t switches, uint64_t preemptions, Report& report, bool since_birth) {
     Slack slack{.less_ns = skipped_clock_ns() * static_cast<int64_t>(preemptions),
                 .more_ns = tick_clock_ns() + skipped_clock_ns() * static_cast<int64_t>(switches)};
     if (report.host_noise()) slack.more_ns += interrupt_ns * static_cast<int64_t>(switches);
+    if (since_birth && preemptions) slack.less_ns += tick_clock_ns();
     if (!kernel_sums_are_exact())
         report.time_at_most("run-queue delay", who, ours_ns, theirs_ns, switches, slack);
     else

@@ -73,9 +73,11 @@ void compare_with_sum(const std::string& who, int64_t ended_ns, int64_t sum_ns, 
 /// Compares run-queue delays. The kernel skips reading its clock in a schedule() right behind a
 /// wake-up (rq_clock_skip_update), so the time from the wake-up to that schedule() is missing in
 /// its run_delay, and is too much in that of the task preempted there; ftrace's stamps show the
-/// same. It is long where one interrupt wakes many.
+/// same. It is long where one interrupt wakes many. since_birth: of all its life, to a tick where it
+/// was preempted: by then threads that are born together have got in each other's way a lot.
 void compare_run_queue(const std::string& who, int64_t ours_ns, int64_t theirs_ns,
-                       uint64_t switches, uint64_t preemptions, Report& report);
+                       uint64_t switches, uint64_t preemptions, Report& report,
+                       bool since_birth = false);
 
 /// What that adds to the time off the CPU, which is wall clock less CPU time: the CPU time of a
 /// task preempted there is too much by the same.

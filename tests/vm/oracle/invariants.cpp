@@ -13,6 +13,11 @@ void Invariants::check(const Snapshot& snapshot) {
     tasks_ += snapshot.count(LT_SEC_TASKS);
     entries_ += snapshot.count(LT_SEC_ENTRIES);
     check_header(snapshot);
+    check_records(snapshot);
+    check_growth(snapshot);
+}
+
+void Invariants::check_records(const Snapshot& snapshot) {
     uint64_t before = UINT64_MAX;
     for (uint32_t i = 0; i < snapshot.count(LT_SEC_TASKS); ++i) {
         const lt_task_rec& task = snapshot.task(i);
@@ -23,7 +28,6 @@ void Invariants::check(const Snapshot& snapshot) {
         before = task.blocked_ns;
     }
     check_traces(snapshot);
-    check_growth(snapshot);
 }
 
 void Invariants::check_header(const Snapshot& snapshot) {
@@ -45,11 +49,33 @@ void Invariants::check_header(const Snapshot& snapshot) {
                      snapshot.count(LT_SEC_TASKS));
 }
 
+/// Bucket i holds sleeps of 2^i ns and more, below 2^(i+1); the first shorter ones too, the last longer ones.
+void Invariants::check_histogram(const lt_task_rec& task, const lt_entry_rec& entry) {
+    const uint64_t ended_ns = entry.blocked_ns - entry.ongoing_ns;
+    uint64_t least_ns = 0, most_ns = 0, longest_least = 0, longest_most = 0;
+    for (unsigned i = 0; i < LT_HIST_BUCKETS; ++i) {
+        if (!entry.hist[i]) continue;
+        longest_least = i ? uint64_t{1} << i : 0;
+        longest_most = i + 1 < LT_HIST_BUCKETS ? (uint64_t{1} << (i + 1)) - 1 : ended_ns;
+        least_ns += entry.hist[i] * longest_least;
+        most_ns += entry.hist[i] * longest_most;
+    }
+    // The longest is in the last bucket that is not empty, or it is the one under way
+    const bool longest_ended = entry.max_ns > entry.ongoing_ns;
+    if (ended_ns < least_ns || ended_ns > most_ns || entry.max_ns < longest_least ||
+        (longest_ended && entry.max_ns > longest_most))
+        report_.fail(
+            "{}: an entry of {} ns in ended sleeps, the longest {}: its histogram has {} to {}, "
+            "the longest {} to {}",
+            name_of(task), ended_ns, entry.max_ns, least_ns, most_ns, longest_least, longest_most);
+}
+
 void Invariants::check_entry(const Snapshot& snapshot, const lt_task_rec& task,
                              const lt_entry_rec& entry) {
     const bool ongoing = entry.flags & LT_E_ONGOING;
     const uint64_t ended =
         std::accumulate(std::begin(entry.hist), std::end(entry.hist), uint64_t{});
+    check_histogram(task, entry);
     if (ended + (ongoing ? 1 : 0) != entry.sleeps)
         report_.fail("{}: an entry of {} sleeps, {} in its histogram, {}", name_of(task),
                      entry.sleeps, ended, ongoing ? "one ongoing" : "none ongoing");

@@ -27,7 +27,7 @@ Totals take_totals(LattopFile& file);
 struct TotalBounds {
     int64_t least_sleeps = 0, most_sleeps = 0;
     int64_t blocked_ns = 0, runq_ns = 0;
-    uint64_t switches = 0;
+    uint64_t switches = 0, preemptions = 0;
     uint64_t born = 0, ended = 0;
 };
 TotalBounds bounds_between(const Totals& baseline, const Totals& now);

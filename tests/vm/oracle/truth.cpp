@@ -11,6 +11,7 @@
 #include <string>
 
 #include "compare.h"
+#include "invariants.h"
 #include "report.h"
 
 namespace oracle {
@@ -81,6 +82,14 @@ void check_counts(const Line& line, Report& report) {
                     line.number("l_total_sleeps"), line.number("total_sleeps"));
 }
 
+/// Since birth, and so with the wait for its first CPU: the window begins when it has that.
+void check_run_queue_since_birth(const Line& line, Report& report) {
+    const auto preemptions = static_cast<uint64_t>(line.number("total_nivcsw"));
+    const auto switches = static_cast<uint64_t>(line.number("total_sleeps")) + preemptions + 1;
+    compare_run_queue(line.who(), line.number("l_total_runq_ns"), line.number("total_runq_ns"),
+                      switches, preemptions, report, true);
+}
+
 /// What all threads of a process that are alive did not run, they slept or waited for a CPU.
 void check_times_of_all(const Line& line, Report& report) {
     report.time("blocked time and run-queue delay of all threads (what is left of the wall clock)",
@@ -134,12 +143,16 @@ int check_truth(std::istream& input, const TruthOptions& options) {
         }
         check_counts(line, report);
         if (line.kind() == "truth") check_times(line, report);
+        if (line.has("l_total_runq_ns") && !has_two_lives(line))
+            check_run_queue_since_birth(line, report);
         if (line.kind() == "process" && line.has("wall_ns")) check_times_of_all(line, report);
     }
     fmt::print("compared {} lines, {} sleeps\n", lines, sleeps);
     if (lines < options.least_lines || sleeps < options.least_sleeps)
         report.fail("{} lines with {} sleeps, at least {} with {} expected", lines, sleeps,
                     options.least_lines, options.least_sleeps);
+    LattopFile file(LT_TRACES_ALL);
+    Invariants(report).check_records(file.read());
     return report.conclude() ? 0 : 1;
 }
 
