@@ -13,6 +13,8 @@ SUITEFLAGS ?=
 SLOW    ?= --slow
 # Which cases of tests/vm/cases: 'hook-* sleep-pipe' for some
 CASES   ?= *
+# make test leaves out what takes long; QUICK= for all but the slow ones
+QUICK   ?= --quick
 # Which of them make test runs by kprobes too: what goes by hooks; the others are of what lies behind them
 KPROBE_CASES ?= hook-* sleep-* load-init-failures load-unload-* table-* all-tasks-stress-ng stack-user-frames exited-tasks-merge
 # What make bench measures on
@@ -43,7 +45,7 @@ test: unit sanitizers ## unit tests, sanitizers, the screen in tmux, exports in 
 	@packaging/setup vm test
 	@ctest --preset term
 	@ctest --preset formats
-	@tests/vm/suite --jobs $(JOBS) $(SUITEFLAGS) --case '$(CASES)' --kprobe-case '$(KPROBE_CASES)' $(KERNEL)
+	@tests/vm/suite --jobs $(JOBS) $(QUICK) $(SUITEFLAGS) --case '$(CASES)' --kprobe-case '$(KPROBE_CASES)' $(KERNEL)
 
 unit: build ## unit tests
 	@ctest --preset dev
