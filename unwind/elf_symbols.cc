@@ -69,14 +69,20 @@ std::vector<GElf_Shdr> section_headers(Elf* elf) {
 
 }  // namespace
 
-void ElfSymbols::add_table(Elf* elf, std::size_t section) {
-    const std::vector<GElf_Shdr> sections = section_headers(elf);
+struct ElfSymbols::File {
+    Elf* elf;
+    std::vector<GElf_Shdr> sections;
+};
+
+void ElfSymbols::add_table(const File& file, std::size_t section) {
+    const auto& [elf, sections] = file;
     const GElf_Shdr& header = sections.at(section);
     Elf_Data* data = elf_getdata(elf_getscn(elf, section), nullptr);
     if (data == nullptr || header.sh_entsize == 0) return;
     const Most& most = of_ == Of::Code ? kMostCode : kMostData;
     const std::size_t count = data->d_size / header.sh_entsize;
-    for (std::size_t i = 0; i < count && symbols_.size() < most.symbols; ++i) {
+    // Tens of thousands of tables may be the same bytes, and name nothing
+    for (std::size_t i = 0; i < count && looked_at_ < most.symbols; ++i, ++looked_at_) {
         GElf_Sym symbol;
         if (gelf_getsym(data, static_cast<int>(i), &symbol) == nullptr) return;
         if (!(of_ == Of::Code ? names_code(symbol, sections) : names_data(symbol))) continue;
@@ -94,10 +100,10 @@ void ElfSymbols::add_table(Elf* elf, std::size_t section) {
 }
 
 void ElfSymbols::add(Elf* elf) {
-    const std::vector<GElf_Shdr> sections = section_headers(elf);
-    for (std::size_t i = 1; i < sections.size(); ++i)
-        if (sections[i].sh_type == SHT_SYMTAB || sections[i].sh_type == SHT_DYNSYM)
-            add_table(elf, i);
+    const File file{elf, section_headers(elf)};
+    for (std::size_t i = 1; i < file.sections.size(); ++i)
+        if (file.sections[i].sh_type == SHT_SYMTAB || file.sections[i].sh_type == SHT_DYNSYM)
+            add_table(file, i);
     order();
 }
 

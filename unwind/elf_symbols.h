@@ -43,16 +43,21 @@ public:
 
     [[nodiscard]] std::size_t count() const { return symbols_.size(); }
 
+    /// How many entries of symbol tables were looked at; as many as it may keep, at most.
+    [[nodiscard]] std::size_t looked_at() const { return looked_at_; }
+
     /// About how much memory they take.
     [[nodiscard]] std::size_t bytes() const {
         return symbols_.capacity() * sizeof(Symbol) + names_.capacity();
     }
 
 private:
-    void add_table(Elf* elf, std::size_t section);
+    struct File;
+    void add_table(const File& file, std::size_t section);
     void order();
 
     Of of_;
+    std::size_t looked_at_ = 0;
     std::vector<Symbol> symbols_;  // by address, one at each
     std::string names_;
 };

@@ -19,6 +19,9 @@ namespace {
 /// than the file has.
 constexpr std::size_t kReadBytes = std::size_t{1} << 20;
 
+/// All that a recording says of itself. A command line has 6 MiB at most (execve(2)).
+constexpr std::uint64_t kMostInfoBytes = std::uint64_t{16} << 20;
+
 constexpr const char* kOtherLattop = "use the lattop that made it, or a newer one";
 
 }  // namespace
@@ -95,7 +98,14 @@ bool Reader::read_record(std::uint64_t& offset) {
 void Reader::take(const Place& place, std::span<const std::byte> stored) {
     const RecordHeader& header = place.header;
     switch (static_cast<Kind>(header.kind)) {
-        case Kind::Info: take_info(decompressor_.unpack(stored, {}, header.raw_bytes)); break;
+        case Kind::Info:
+            info_bytes_ += header.raw_bytes;
+            if (info_bytes_ > kMostInfoBytes)
+                throw RecordingError(
+                    fmt::format("what it says of itself is {} bytes, {} are read at most",
+                                info_bytes_, kMostInfoBytes));
+            take_info(decompressor_.unpack(stored, {}, header.raw_bytes));
+            break;
         case Kind::Names:
             names_->expect(header.raw_bytes);
             names_->add(decompressor_.unpack(stored, {}, header.raw_bytes));

@@ -70,6 +70,7 @@ private:
     Decompressor decompressor_;
     std::unique_ptr<RecordedNames> names_ = std::make_unique<RecordedNames>();
     Info info_;
+    std::uint64_t info_bytes_ = 0;
     std::string damage_;
     struct Moment {
         std::uint64_t offset = 0;

@@ -166,12 +166,18 @@ std::vector<Trace> decode_traces(RecordCursor<lt_trace_rec> cursor,
                                  const std::vector<std::uint64_t>& frames, std::size_t n_ksyms) {
     std::vector<Trace> traces;
     traces.reserve(cursor.count());
+    std::uint64_t all = 0;
     while (!cursor.done()) {
         const auto raw = cursor.next();
         const std::uint64_t end = std::uint64_t{raw.first_frame} + raw.nr_kernel + raw.nr_user;
         if (end > frames.size())
             throw FormatError(
                 fmt::format("{}: frames up to {} of {}", cursor.where(), end, frames.size()));
+        // Each frame is of one trace, so that all of them together are as many as the bytes hold
+        all += raw.nr_kernel + raw.nr_user;
+        if (all > frames.size())
+            throw FormatError(fmt::format("{}: more frames than there are: some are of two traces",
+                                          cursor.where()));
         for (std::uint32_t i = 0; i < raw.nr_kernel; ++i) {
             const std::uint64_t ksym = frames[raw.first_frame + i] >> kKsymShift;
             if (ksym >= n_ksyms)
@@ -275,12 +281,18 @@ std::vector<Task> decode_tasks(RecordCursor<lt_task_rec> cursor, std::size_t n_e
     std::vector<Task> tasks;
     Paths paths(strings);
     tasks.reserve(cursor.count());
+    std::uint64_t all = 0;
     while (!cursor.done()) {
         const auto raw = cursor.next();
         const std::uint64_t end = std::uint64_t{raw.first_entry} + raw.n_entries;
         if (end > n_entries)
             throw FormatError(
                 fmt::format("{}: entries up to {} of {}", cursor.where(), end, n_entries));
+        // Each entry is of one task: as above
+        all += raw.n_entries;
+        if (all > n_entries)
+            throw FormatError(fmt::format("{}: more entries than there are: some are of two tasks",
+                                          cursor.where()));
         tasks.push_back(decode_task(raw));
         tasks.back().cgroup_path = paths.at(raw.cgroup, cursor);
     }

@@ -202,6 +202,18 @@ TEST_CASE("a recording of before there were objects has none, and says nothing o
         CHECK(reader.names().object(snapshot, task) == nullptr);
 }
 
+TEST_CASE("what a recording says of itself takes no more memory than a command line may have") {
+    const std::string text = "command=" + std::string(std::size_t{9} << 20, 'x');
+    LaterRecording large;
+    large.add(Kind::Snapshot, sample_machine(10).bytes());
+    large.add(Kind::Info, text);
+    large.add(Kind::Info, text);
+    large.end();
+    Reader reader = large.open();
+    CHECK(reader.size() == 1);
+    CHECK_THAT(reader.damage(), has_text("says of itself"));
+}
+
 TEST_CASE("of a later release's recording what is known is read, the rest stepped over") {
     LaterRecording later;
     const std::vector<std::byte> first = later_snapshot(10);

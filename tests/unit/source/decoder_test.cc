@@ -177,6 +177,19 @@ TEST_CASE("hostile headers and records are refused by name") {
                  bytes, record_at(bytes, LT_SEC_TRACES, 0) + offsetof(lt_trace_rec, first_frame),
                  UINT32_MAX);
          }},
+        // Tables that stand in each other are many times what their bytes hold
+        {"tasks[1]: more entries than there are",
+         [](auto& bytes) {
+             const auto at = record_at(bytes, LT_SEC_TASKS, 1);
+             poke<std::uint32_t>(bytes, at + offsetof(lt_task_rec, first_entry), 0);
+             poke<std::uint32_t>(bytes, at + offsetof(lt_task_rec, n_entries), 2);
+         }},
+        {"traces[1]: more frames than there are",
+         [](auto& bytes) {
+             const auto at = record_at(bytes, LT_SEC_TRACES, 1);
+             poke<std::uint32_t>(bytes, at + offsetof(lt_trace_rec, first_frame), 0);
+             poke<std::uint16_t>(bytes, at + offsetof(lt_trace_rec, nr_user), 3);
+         }},
         {"traces[0]: kernel function",
          [](auto& bytes) {
              poke<std::uint64_t>(bytes, record_at(bytes, LT_SEC_FRAMES, 1), UINT64_MAX);

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <future>
@@ -407,6 +408,40 @@ TEST_CASE("files that are not ELF, or cut anywhere, give frames without names") 
         for (const std::uint64_t offset : {0UL, 0x1100UL, 0x2000UL, ~0UL})
             CHECK(image->frame_at(offset, true, path)->module == "cut");
     }
+}
+
+TEST_CASE("of a file with thousands of symbol tables no more is looked at than a browser has") {
+    constexpr std::size_t kTables = 40'000, kSymbols = 1000;
+    Elf64_Ehdr header{};
+    std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+    header.e_ident[EI_CLASS] = ELFCLASS64;
+    header.e_ident[EI_DATA] = ELFDATA2LSB;
+    header.e_ident[EI_VERSION] = EV_CURRENT;
+    header.e_type = ET_EXEC;
+    header.e_machine = EM_X86_64;
+    header.e_version = EV_CURRENT;
+    header.e_ehsize = sizeof(header);
+    header.e_shentsize = sizeof(Elf64_Shdr);
+    header.e_shnum = kTables;
+    header.e_shoff = sizeof(header) + kSymbols * sizeof(Elf64_Sym);
+    Elf64_Shdr table{};  // all of them the same symbols, none of which has a name
+    table.sh_type = SHT_SYMTAB;
+    table.sh_offset = sizeof(header);
+    table.sh_size = kSymbols * sizeof(Elf64_Sym);
+    table.sh_entsize = sizeof(Elf64_Sym);
+    std::vector<char> bytes(header.e_shoff + kTables * sizeof(table));
+    std::memcpy(bytes.data(), &header, sizeof(header));
+    for (std::size_t i = 1; i < kTables; ++i)
+        std::memcpy(bytes.data() + header.e_shoff + i * sizeof(table), &table, sizeof(table));
+    elf_version(EV_CURRENT);
+    Elf* elf = elf_memory(bytes.data(), bytes.size());
+    REQUIRE(elf != nullptr);
+    ElfSymbols symbols(ElfSymbols::Of::Data);
+    symbols.add(elf);
+    elf_end(elf);
+    CHECK(symbols.count() == 0);
+    CHECK(symbols.looked_at() >= kSymbols);
+    CHECK(symbols.looked_at() <= std::size_t{1} << 20);
 }
 
 TEST_CASE("damaged ELF files never do harm") {
