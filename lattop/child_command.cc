@@ -14,6 +14,7 @@
 #include <cstring>
 #include <thread>
 
+#include "lattop/open_files.h"
 #include "lattop/source/error.h"
 
 namespace lattop {
@@ -48,6 +49,7 @@ Pipe make_pipe() {
             ::signal(number, SIG_DFL);
     }
     ::sigprocmask(SIG_SETMASK, &mask, nullptr);
+    restore_file_limit();
     ::execvp(argv[0], argv);
     const int error = errno;
     static_cast<void>(::write(failed, &error, sizeof(error)) == 0);

@@ -60,6 +60,8 @@ std::string describe_trouble(const ResolverStats& stats) {
             std::string("rows say cannot: ") + cannot_text(static_cast<CannotCause>(i)));
     add(stats.gone, "misses of processes that had ended or may not be read");
     add(stats.left_alone, "misses of processes that kept who looked at them waiting");
+    add(stats.unopened,
+        "frames not taught: no descriptor or memory to open their file, tried again later");
     add(stats.stale, "lessons came too late: the program had changed or ended");
     add(stats.full, "lessons refused: max_rows reached");
     add(stats.refused,
@@ -120,13 +122,14 @@ private:
 }  // namespace
 
 void run_daemon(const DaemonOptions& options) {
+    const ResolverLimits limits = limits_here();  // before no call may ask for them
     // All of it before the worker's thread, which inherits it.
     EndSignals signals;
     hurry();
     say_lost(keep_least_privilege());
     auto door = open_door(options, signals);
     if (door == nullptr) return;
-    ResolverWorker worker(std::move(door));
+    ResolverWorker worker(std::move(door), limits);
     say("lattop daemon: learning user stacks; ends with SIGINT or SIGTERM\n");
     WorkerWatch watch;
     std::uint64_t said = 0;

@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "lattop/commands.h"
+#include "lattop/open_files.h"
 #include "lattop/options.h"
 #include "lattop/output.h"
 #include "lattop/source/error.h"
@@ -38,6 +39,7 @@ int report(const char* what, const std::string& hint, ExitCode code) {
 int main(int argc, char** argv) {
     std::setlocale(LC_ALL, "");
     std::signal(SIGPIPE, SIG_IGN);
+    lattop::allow_more_files();
     try {
         return lattop::main_checked(lattop::Arguments::List(argv, static_cast<std::size_t>(argc))
                                         .subspan(argc > 0 ? 1 : 0));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "lattop/open_files.h"
 #include "unwind/hash.h"
 
 namespace lattop {
@@ -36,12 +37,18 @@ lt_uframe frame_of(const lt_miss& miss) {
 
 }  // namespace
 
+ResolverLimits limits_here() {
+    ResolverLimits limits;
+    limits.files = std::min(limits.files, most_open_files() / 2);
+    return limits;
+}
+
 Resolver::Resolver(ResolverDoor& door, const ResolverLimits& limits, std::string proc,
                    const ResolverStats& so_far, ResolverWatch* watch)
     : door_(door),
       limits_(limits),
       proc_(std::move(proc)),
-      files_(limits.file_bytes),
+      files_(limits.file_bytes, limits.files),
       processes_(limits.processes),
       doubts_(kMaxDoubts),
       stats_(so_far),
@@ -115,6 +122,11 @@ void Resolver::add_walk(const Walk& walk, const ProcessId& id, Lesson& lesson) {
     stats_.frames += walk.frames.size();
     ++stats_.ends.at(static_cast<std::size_t>(walk.end));
     for (const WalkedFrame& walked : walk.frames) {
+        // The module would not ask again for what it was taught to be "cannot".
+        if (walked.placed.built.cannot == CannotCause::NoRoom) {
+            ++stats_.unopened;
+            continue;
+        }
         const std::pair key{walked.frame.pc, walked.frame.exact};
         if (lesson.contains(key) || in_doubt(id, walked.placed)) continue;
         lesson.emplace(key, walked.placed);

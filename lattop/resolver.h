@@ -33,10 +33,14 @@ namespace lattop {
 
 struct ResolverLimits {
     std::size_t file_bytes = std::size_t{256} << 20;  ///< call-frame information of all files
+    std::size_t files = 16384;                        ///< held open, a descriptor each
     std::size_t processes = 192;                      ///< held open, two descriptors each
     std::size_t step_frames = 65536;                  ///< walked in one step
     std::chrono::milliseconds patience{10'000};       ///< with one process, of ResolverWorker
 };
+
+/// As many files as this process has descriptors for, half of them.
+ResolverLimits limits_here();
 
 /// What a resolver has done since it began. Sums.
 struct ResolverStats {
@@ -49,13 +53,14 @@ struct ResolverStats {
     std::uint64_t rows = 0;                                                      ///< taught
     std::uint64_t inherited = 0;  ///< of them: at first sight, for files that others run too
     std::array<std::uint64_t, static_cast<std::size_t>(CannotCause::Count)> causes{};  ///< of rows
-    std::uint64_t lessons = 0;  ///< calls of LT_IOC_TEACH
-    std::uint64_t stale = 0;    ///< lessons refused: the program had changed or ended
-    std::uint64_t full = 0;     ///< lessons refused: max_rows
-    std::uint64_t refused = 0;  ///< lessons refused otherwise
-    int last_error = 0;         ///< errno of the last of those
-    std::size_t files = 0;      ///< held now
-    std::size_t processes = 0;  ///< held now
+    std::uint64_t unopened = 0;  ///< frames not taught: no descriptor or memory for their file
+    std::uint64_t lessons = 0;   ///< calls of LT_IOC_TEACH
+    std::uint64_t stale = 0;     ///< lessons refused: the program had changed or ended
+    std::uint64_t full = 0;      ///< lessons refused: max_rows
+    std::uint64_t refused = 0;   ///< lessons refused otherwise
+    int last_error = 0;          ///< errno of the last of those
+    std::size_t files = 0;       ///< held now
+    std::size_t processes = 0;   ///< held now
 };
 
 class Resolver {

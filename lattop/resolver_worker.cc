@@ -260,7 +260,7 @@ LearningState WorkerLearning::state() const {
 std::unique_ptr<Learning> start_learning() {
     try {
         return std::make_unique<WorkerLearning>(
-            std::make_unique<ResolverWorker>(std::make_unique<ProcResolverDoor>()));
+            std::make_unique<ResolverWorker>(std::make_unique<ProcResolverDoor>(), limits_here()));
     } catch (const std::exception& error) {
         return std::make_unique<NoLearning>(LearningState::Kind::Refused, error.what());
     }

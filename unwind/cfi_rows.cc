@@ -154,6 +154,8 @@ struct CfiRows::Unwinding {
 const char* cannot_text(CannotCause cause) {
     switch (cause) {
         case CannotCause::None: return "known";
+        case CannotCause::NoRoom:
+            return "its file was not opened, for want of descriptors or memory";
         case CannotCause::NoFile: return "its file cannot be read, or is not for this machine";
         case CannotCause::NoCfi:
             return "its file says nothing about it, and it has no frame pointer";

@@ -29,6 +29,7 @@ namespace lattop {
 /// Why a row says LT_ROW_CANNOT.
 enum class CannotCause {
     None,
+    NoRoom,         ///< no descriptor or memory to open the mapping's file: may be had later
     NoFile,         ///< the mapping's file could not be read, or is no x86-64 ELF
     NoCfi,          ///< no call-frame information for this code
     BadCfi,         ///< the file's call-frame information is damaged

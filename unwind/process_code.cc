@@ -63,7 +63,10 @@ std::size_t HashMapsFileId::operator()(const MapsFileId& id) const {
     return id.device * kHashMultiplier + id.inode;
 }
 
-CodeFiles::CodeFiles(std::size_t budget_bytes) : files_(budget_bytes), names_(kMaxNames) {}
+CodeFiles::CodeFiles(std::size_t budget_bytes, std::size_t most_files)
+    : least_cost_(std::max(kLeastFileCost, budget_bytes / std::max<std::size_t>(most_files, 1))),
+      files_(budget_bytes),
+      names_(kMaxNames) {}
 
 CodeFiles::File CodeFiles::find(const CodeFileId& id, const Mapping& mapping) {
     const File* known = files_.find(id);
@@ -73,7 +76,7 @@ CodeFiles::File CodeFiles::find(const CodeFileId& id, const Mapping& mapping) {
 }
 
 CodeFiles::File CodeFiles::keep(const CodeFileId& id, const Mapping& mapping, File file) {
-    const std::size_t cost = std::max(file->bytes(), kLeastFileCost);
+    const std::size_t cost = std::max(file->bytes(), least_cost_);
     names_.put({mapping.device, mapping.inode}, {});
     return files_.put(id, std::move(file), cost);
 }
@@ -126,33 +129,33 @@ CodeFiles::File ProcessCode::open_vdso(const Mapping& mapping, Load load) {
     return files_->keep(id, mapping, CfiRows::from_memory(std::move(image)));
 }
 
-CodeFiles::File ProcessCode::open_file(const Mapping& mapping, Load load) {
-    if (mapping.path == kVdso) return open_vdso(mapping, load);
-    if (mapping.inode == 0) return nullptr;
+ProcessCode::Opened ProcessCode::open_file(const Mapping& mapping, Load load) {
+    if (mapping.path == kVdso) return {open_vdso(mapping, load)};
+    if (mapping.inode == 0) return {};
     const FilePath path = proc_files_.mapped_file(mapping);
-    if (!path) return nullptr;
+    if (!path) return {nullptr, path.wanting};
     const CodeFileId id{path.info.st_dev, path.info.st_ino,
                         static_cast<std::uint64_t>(path.info.st_size),
                         nanoseconds(path.info.st_mtim), nanoseconds(path.info.st_ctim)};
     if (auto known = files_->find(id, mapping); known != nullptr || load == Load::IfKnown)
-        return known;
+        return {known};
     UniqueFd fd = open_to_read(path);
-    return fd ? files_->keep(id, mapping, CfiRows::from_file(std::move(fd))) : nullptr;
+    if (!fd) return {nullptr, is_want(errno)};
+    return {files_->keep(id, mapping, CfiRows::from_file(std::move(fd)))};
 }
 
-CodeFiles::File ProcessCode::file_of(const Mapping& mapping) {
+ProcessCode::Opened ProcessCode::file_of(const Mapping& mapping) {
     Known& known = known_[static_cast<std::size_t>(&mapping - maps_.data())];
-    if (!known.tried) {
-        known.tried = true;
-        known.file = open_file(mapping, Load::Always);
-    }
-    return known.file;
+    if (known.tried) return {known.file};
+    Opened opened = open_file(mapping, Load::Always);
+    known = {!opened.wanting, opened.file};
+    return opened;
 }
 
 ProcessCode::CodeAt ProcessCode::code_at(std::uint64_t pc) {
     const Mapping* mapping = cover(pc);
     if (mapping == nullptr) return {};
-    return {mapping, file_of(*mapping)};
+    return {mapping, file_of(*mapping).file};
 }
 
 /// Whether a call instruction ends at `address`: 5-byte direct, or one of the
@@ -197,11 +200,12 @@ std::optional<PlacedRow> ProcessCode::row_at(const lt_uframe& frame) {
     if (mapping == nullptr) return std::nullopt;
     PlacedRow placed{};
     placed.range = {mapping->start, mapping->end};
-    const CodeFiles::File file = file_of(*mapping);
+    const auto [file, wanting] = file_of(*mapping);
     if (file != nullptr)
         placed.built = file->row_at(frame.pc - mapping->start + mapping->offset, exact);
     const bool has_file = mapping->inode != 0 || mapping->path == kVdso;
-    if (file == nullptr && has_file) placed.built = cannot(CannotCause::NoFile, exact);
+    if (file == nullptr && has_file)
+        placed.built = cannot(wanting ? CannotCause::NoRoom : CannotCause::NoFile, exact);
     if (!has_file || placed.built.cannot == CannotCause::NoCfi ||
         placed.built.cannot == CannotCause::NoFile)
         if (BuiltRow bare = without_cfi(frame); bare.cannot == CannotCause::None || !has_file) {
@@ -217,7 +221,7 @@ std::vector<PlacedRow> ProcessCode::known_rows(std::size_t max) {
     for (std::size_t i = 0; i < maps_.size() && rows.size() < max; ++i) {
         const Mapping& mapping = maps_[i];
         if (!files_->may_have(mapping)) continue;
-        const CodeFiles::File file = open_file(mapping, Load::IfKnown);
+        const CodeFiles::File file = open_file(mapping, Load::IfKnown).file;
         if (file == nullptr) continue;
         known_[i] = {true, file};
         const std::uint64_t end = mapping.offset + (mapping.end - mapping.start);

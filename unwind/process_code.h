@@ -50,10 +50,11 @@ struct HashMapsFileId {
 };
 
 /// The rows of all files, whoever maps them. Least recently used files go when
-/// they hold more than the budget together.
+/// they hold more than the budget together, or are too many: each holds a descriptor.
 class CodeFiles {
 public:
-    explicit CodeFiles(std::size_t budget_bytes);
+    /// `most_files`: held at a time, fewer where they are large.
+    explicit CodeFiles(std::size_t budget_bytes, std::size_t most_files = SIZE_MAX);
 
     using File = std::shared_ptr<CfiRows>;
     File find(const CodeFileId& id, const Mapping& mapping);
@@ -65,6 +66,7 @@ public:
     [[nodiscard]] bool may_have(const Mapping& mapping) const;
 
 private:
+    std::size_t least_cost_;  // of a file
     BoundedCache<CodeFileId, File, HashCodeFileId> files_;
     BoundedCache<MapsFileId, std::monostate, HashMapsFileId> names_;
 };
@@ -136,9 +138,13 @@ private:
     bool read_maps();
     [[nodiscard]] bool read_memory(std::uint64_t address, std::span<char> bytes) const;
     const Mapping* cover(std::uint64_t address);
-    CodeFiles::File file_of(const Mapping& mapping);
+    struct Opened {
+        CodeFiles::File file;
+        bool wanting = false;  ///< none, for want of descriptors or memory
+    };
+    Opened file_of(const Mapping& mapping);
     enum class Load { IfKnown, Always };
-    CodeFiles::File open_file(const Mapping& mapping, Load load);
+    Opened open_file(const Mapping& mapping, Load load);
     CodeFiles::File open_vdso(const Mapping& mapping, Load load);
     BuiltRow without_cfi(const lt_uframe& frame);
     bool has_frame_pointer(const lt_uframe& frame);

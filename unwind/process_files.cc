@@ -139,13 +139,24 @@ UniqueFd ProcessFiles::in_root(const std::string& path, int flags) const {
 
 FilePath ProcessFiles::mapped_file(const Mapping& mapping) const {
     const std::string range = fmt::format("map_files/{:x}-{:x}", mapping.start, mapping.end);
+    bool wanting = false;
+    const auto noted = [&](UniqueFd fd) {
+        wanting = wanting || (!fd && is_want(errno));
+        return fd;
+    };
     const auto open_path = [&](const char* name) {
-        return UniqueFd(::openat(folder_.get(), name, O_PATH | O_CLOEXEC));
+        return noted(UniqueFd(::openat(folder_.get(), name, O_PATH | O_CLOEXEC)));
     };
     if (FilePath path = if_regular(open_path(range.c_str()))) return path;
     if (!mapping.deleted)
-        if (FilePath path = if_mapped(in_root(mapping.path), mapping)) return path;
-    return if_mapped(open_path("exe"), mapping);
+        if (FilePath path = if_mapped(noted(in_root(mapping.path)), mapping)) return path;
+    FilePath path = if_mapped(open_path("exe"), mapping);
+    path.wanting = !path && wanting;
+    return path;
+}
+
+bool is_want(int error) {
+    return error == EMFILE || error == ENFILE || error == ENOMEM;
 }
 
 UniqueFd open_to_read(const FilePath& path) {

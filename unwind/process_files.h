@@ -26,6 +26,7 @@ namespace lattop {
 struct FilePath {
     UniqueFd fd;
     struct stat info {};
+    bool wanting = false;  ///< none, maybe for want of descriptors or memory: later there may be
     explicit operator bool() const { return static_cast<bool>(fd); }
 };
 
@@ -85,6 +86,9 @@ UniqueFd open_to_read(const FilePath& path);
 
 /// A regular file of this machine, opened without side effects on others.
 UniqueFd open_regular_file(const std::string& path);
+
+/// Whether an open(2) that failed so may do better later: no descriptor, no memory.
+bool is_want(int error);
 
 /// A time in ns as the clock ticks of /proc/PID/stat.
 std::uint64_t ticks_of_ns(std::uint64_t ns);

@@ -5,6 +5,7 @@
 #include "lattop/resolver.h"
 
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -160,6 +161,25 @@ lt_miss miss_of(const Child& child) {
     return miss;
 }
 
+/// So many files can be opened besides those that are open.
+class FewFiles {
+public:
+    explicit FewFiles(std::size_t free) {
+        ::getrlimit(RLIMIT_NOFILE, &before_);
+        std::vector<UniqueFd> opened;  // each gets the lowest number there is
+        while (opened.size() < free)
+            opened.emplace_back(::eventfd(0, EFD_CLOEXEC));
+        const rlimit few{static_cast<rlim_t>(opened.back().get()) + 1, before_.rlim_max};
+        ::setrlimit(RLIMIT_NOFILE, &few);
+    }
+    FewFiles(const FewFiles&) = delete;
+    FewFiles& operator=(const FewFiles&) = delete;
+    ~FewFiles() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+private:
+    rlimit before_{};
+};
+
 /// Counts who is looked at.
 class FakeWatch final : public ResolverWatch {
 public:
@@ -290,6 +310,40 @@ TEST_CASE("what cannot be resolved is counted and does no harm") {
         CHECK(resolver.stats().refused == 1);
         CHECK(resolver.stats().last_error == EINVAL);
     }
+}
+
+TEST_CASE("code whose file there was no descriptor for is not taught as what cannot be unwound") {
+    const Child child(kProgram, kLines);
+    FakeDoor door;
+    Resolver resolver(door);
+    const lt_miss miss = miss_of(child);
+    {
+        // The process, its memory, and the file's path, but not the file.
+        const FewFiles few(3);
+        for (int i = 0; i < 4; ++i) {
+            door.miss(miss);
+            resolver.step();
+        }
+    }
+    CHECK(door.lessons.empty());
+    CHECK(resolver.stats().gone == 0);
+    CHECK(resolver.stats().walks == 4);
+    door.miss(miss);
+    resolver.step();
+    REQUIRE(door.lessons.size() == 1);
+    CHECK(std::ranges::count(door.lessons[0].rows, LT_ROW_END, &lt_row::kind) == 1);
+}
+
+TEST_CASE("as many files are held as the limits say") {
+    const Child child(kProgram, kLines);
+    FakeDoor door;
+    ResolverLimits limits;
+    limits.files = 1;
+    Resolver resolver(door, limits);
+    door.miss(miss_of(child));
+    resolver.step();
+    CHECK(resolver.stats().files == 1);
+    CHECK(resolver.stats().ends.at(static_cast<std::size_t>(WalkEnd::Complete)) == 1);
 }
 
 TEST_CASE("frames of one step are bounded, a row for each miss is not") {

@@ -2,6 +2,7 @@
 #include "lattop/verbs/run.h"
 
 #include <linux/perf_event.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 
 #include "lattop/child_command.h"
 #include "lattop/live_world.h"
+#include "lattop/open_files.h"
 #include "lattop/source/error.h"
 #include "tests/unit/support/catch.h"
 #include "tests/unit/support/errors_of.h"
@@ -73,6 +75,19 @@ int run(std::vector<std::string> command) {
 }
 
 }  // namespace
+
+TEST_CASE("lattop opens as many files as it may, its commands as many as without it") {
+    rlimit before{};
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+    const rlimit usual{77, before.rlim_max};
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &usual) == 0);
+    allow_more_files();
+    CHECK(most_open_files() == before.rlim_max);
+    CHECK(run({"sh", "-c", "test $(ulimit -n) = 77"}) == 0);
+    restore_file_limit();
+    CHECK(most_open_files() == 77);
+    ::setrlimit(RLIMIT_NOFILE, &before);
+}
 
 TEST_CASE("the tree is the root and what was forked, by pid and time") {
     TreeMembers tree(10);
