@@ -49,7 +49,7 @@ Resolver::Resolver(ResolverDoor& door, const ResolverLimits& limits, std::string
       limits_(limits),
       proc_(std::move(proc)),
       files_(limits.file_bytes, limits.files),
-      processes_(limits.processes),
+      processes_(limits.process_bytes),
       doubts_(kMaxDoubts),
       stats_(so_far),
       watch_(watch) {}
@@ -90,6 +90,11 @@ void Resolver::resolve(const std::vector<lt_miss>& misses) {
     stats_.processes = processes_.size();
 }
 
+/// In bytes, and so many that all fit in only where they are as few as the limits say.
+std::size_t Resolver::cost_of(const ProcessCode& process) const {
+    return std::max(process.bytes(), limits_.process_bytes / limits_.processes);
+}
+
 /// The process of a miss, held since an earlier one if it still is the same:
 /// memory that can no longer be read was that of a program that is gone.
 ProcessCode* Resolver::find_process(const ProcessId& id, const lt_miss& miss, Lesson& lesson) {
@@ -103,7 +108,8 @@ ProcessCode* Resolver::find_process(const ProcessId& id, const lt_miss& miss, Le
         lesson.emplace(std::pair{placed.built.row.pc, placed.built.row.flags & LT_ROW_EXACT},
                        placed);
     stats_.inherited += lesson.size();
-    return &processes_.put(id, *std::move(code));
+    const std::size_t cost = cost_of(*code);
+    return &processes_.put(id, *std::move(code), cost);
 }
 
 /// Whether "cannot" may be for want of a good look: code without call-frame
@@ -151,6 +157,7 @@ void Resolver::resolve_process(const ProcessId& id, const std::vector<lt_miss>& 
         budget -= std::min(budget, walk.frames.size());
         add_walk(walk, id, lesson);
     }
+    processes_.set_cost(id, cost_of(*code));  // its maps may have been read again
     teach(misses, lesson);
 }
 

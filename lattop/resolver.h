@@ -32,11 +32,12 @@
 namespace lattop {
 
 struct ResolverLimits {
-    std::size_t file_bytes = std::size_t{256} << 20;  ///< call-frame information of all files
-    std::size_t files = 16384;                        ///< held open, a descriptor each
-    std::size_t processes = 192;                      ///< held open, two descriptors each
-    std::size_t step_frames = 65536;                  ///< walked in one step
-    std::chrono::milliseconds patience{10'000};       ///< with one process, of ResolverWorker
+    std::size_t file_bytes = std::size_t{256} << 20;    ///< call-frame information of all files
+    std::size_t files = 16384;                          ///< held open, a descriptor each
+    std::size_t processes = 192;                        ///< held open, two descriptors each
+    std::size_t process_bytes = std::size_t{64} << 20;  ///< maps of all processes
+    std::size_t step_frames = 65536;                    ///< walked in one step
+    std::chrono::milliseconds patience{10'000};         ///< with one process, of ResolverWorker
 };
 
 /// As many files as this process has descriptors for, half of them.
@@ -95,6 +96,7 @@ private:
     void resolve(const std::vector<lt_miss>& misses);
     void resolve_process(const ProcessId& id, const std::vector<lt_miss>& misses,
                          std::size_t& budget);
+    [[nodiscard]] std::size_t cost_of(const ProcessCode& process) const;
     ProcessCode* find_process(const ProcessId& id, const lt_miss& miss, Lesson& lesson);
     void add_walk(const Walk& walk, const ProcessId& id, Lesson& lesson);
     bool in_doubt(const ProcessId& id, const PlacedRow& placed);

@@ -68,15 +68,26 @@ CodeFiles::CodeFiles(std::size_t budget_bytes, std::size_t most_files)
       files_(budget_bytes),
       names_(kMaxNames) {}
 
-CodeFiles::File CodeFiles::find(const CodeFileId& id, const Mapping& mapping) {
+std::size_t CodeFiles::cost_of(const CfiRows& file) const {
+    return std::max(file.bytes(), least_cost_);
+}
+
+CodeFiles::File CodeFiles::find(const CodeFileId& id) {
     const File* known = files_.find(id);
     if (known == nullptr) return nullptr;
-    names_.put({mapping.device, mapping.inode}, {});
-    return *known;
+    File file = *known;
+    files_.set_cost(id, cost_of(*file));  // it has more rows by now
+    return file;
+}
+
+CodeFiles::File CodeFiles::find(const CodeFileId& id, const Mapping& mapping) {
+    File file = find(id);
+    if (file != nullptr) names_.put({mapping.device, mapping.inode}, {});
+    return file;
 }
 
 CodeFiles::File CodeFiles::keep(const CodeFileId& id, const Mapping& mapping, File file) {
-    const std::size_t cost = std::max(file->bytes(), least_cost_);
+    const std::size_t cost = cost_of(*file);
     names_.put({mapping.device, mapping.inode}, {});
     return files_.put(id, std::move(file), cost);
 }
@@ -117,20 +128,20 @@ const Mapping* ProcessCode::cover(std::uint64_t address) {
     return read_maps() ? find_mapping(maps_, address) : nullptr;
 }
 
-CodeFiles::File ProcessCode::open_vdso(const Mapping& mapping, Load load) {
+ProcessCode::Opened ProcessCode::open_vdso(const Mapping& mapping, Load load) {
     std::vector<char> image(std::min<std::size_t>(mapping.end - mapping.start, kMaxVdsoBytes));
-    if (!read_memory(mapping.start, image)) return nullptr;
+    if (!read_memory(mapping.start, image)) return {};
     // No file has inode 0. The content is the key: a process may have changed its own.
     const std::string_view content(image.data(), image.size());
     const CodeFileId id{0, 0, content.size(),
                         static_cast<std::int64_t>(std::hash<std::string_view>{}(content)), 0};
     if (auto known = files_->find(id, mapping); known != nullptr || load == Load::IfKnown)
-        return known;
-    return files_->keep(id, mapping, CfiRows::from_memory(std::move(image)));
+        return {known, false, id};
+    return {files_->keep(id, mapping, CfiRows::from_memory(std::move(image))), false, id};
 }
 
 ProcessCode::Opened ProcessCode::open_file(const Mapping& mapping, Load load) {
-    if (mapping.path == kVdso) return {open_vdso(mapping, load)};
+    if (mapping.path == kVdso) return open_vdso(mapping, load);
     if (mapping.inode == 0) return {};
     const FilePath path = proc_files_.mapped_file(mapping);
     if (!path) return {nullptr, path.wanting};
@@ -138,17 +149,23 @@ ProcessCode::Opened ProcessCode::open_file(const Mapping& mapping, Load load) {
                         static_cast<std::uint64_t>(path.info.st_size),
                         nanoseconds(path.info.st_mtim), nanoseconds(path.info.st_ctim)};
     if (auto known = files_->find(id, mapping); known != nullptr || load == Load::IfKnown)
-        return {known};
+        return {known, false, id};
     UniqueFd fd = open_to_read(path);
     if (!fd) return {nullptr, is_want(errno)};
-    return {files_->keep(id, mapping, CfiRows::from_file(std::move(fd)))};
+    return {files_->keep(id, mapping, CfiRows::from_file(std::move(fd))), false, id};
 }
 
 ProcessCode::Opened ProcessCode::file_of(const Mapping& mapping) {
     Known& known = known_[static_cast<std::size_t>(&mapping - maps_.data())];
-    if (known.tried) return {known.file};
+    if (known.file) {
+        if (auto file = files_->find(*known.file)) return {file};
+        // Files that do not fit together could be read again for each frame of each stack.
+        if (reloads_++ >= kMaxReloads) return {nullptr, true};
+    } else if (known.tried) {
+        return {};
+    }
     Opened opened = open_file(mapping, Load::Always);
-    known = {!opened.wanting, opened.file};
+    known = {!opened.wanting, opened.id};
     return opened;
 }
 
@@ -200,12 +217,13 @@ std::optional<PlacedRow> ProcessCode::row_at(const lt_uframe& frame) {
     if (mapping == nullptr) return std::nullopt;
     PlacedRow placed{};
     placed.range = {mapping->start, mapping->end};
-    const auto [file, wanting] = file_of(*mapping);
+    const Opened opened = file_of(*mapping);
+    const CodeFiles::File& file = opened.file;
     if (file != nullptr)
         placed.built = file->row_at(frame.pc - mapping->start + mapping->offset, exact);
     const bool has_file = mapping->inode != 0 || mapping->path == kVdso;
     if (file == nullptr && has_file)
-        placed.built = cannot(wanting ? CannotCause::NoRoom : CannotCause::NoFile, exact);
+        placed.built = cannot(opened.wanting ? CannotCause::NoRoom : CannotCause::NoFile, exact);
     if (!has_file || placed.built.cannot == CannotCause::NoCfi ||
         placed.built.cannot == CannotCause::NoFile)
         if (BuiltRow bare = without_cfi(frame); bare.cannot == CannotCause::None || !has_file) {
@@ -221,9 +239,9 @@ std::vector<PlacedRow> ProcessCode::known_rows(std::size_t max) {
     for (std::size_t i = 0; i < maps_.size() && rows.size() < max; ++i) {
         const Mapping& mapping = maps_[i];
         if (!files_->may_have(mapping)) continue;
-        const CodeFiles::File file = open_file(mapping, Load::IfKnown).file;
+        const auto [file, wanting, id] = open_file(mapping, Load::IfKnown);
         if (file == nullptr) continue;
-        known_[i] = {true, file};
+        known_[i] = {true, id};
         const std::uint64_t end = mapping.offset + (mapping.end - mapping.start);
         for (auto& [offset, built] : file->known_rows(mapping.offset, end, max - rows.size())) {
             built.row.pc = mapping.start + (offset - mapping.offset);
@@ -262,6 +280,14 @@ bool ProcessCode::read_word(std::uint64_t address, std::uint64_t& word) {
     }
     if (page->there) std::memcpy(&word, page->bytes.data() + (address - start), sizeof(word));
     return page->there;
+}
+
+std::size_t ProcessCode::bytes() const {
+    std::size_t bytes = sizeof(*this) + pages_.capacity() * sizeof(Page) +
+                        maps_.capacity() * sizeof(Mapping) + known_.capacity() * sizeof(Known);
+    for (const Mapping& mapping : maps_)
+        bytes += mapping.path.capacity();
+    return bytes;
 }
 
 bool ProcessCode::alive() const {

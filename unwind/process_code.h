@@ -57,6 +57,7 @@ public:
     explicit CodeFiles(std::size_t budget_bytes, std::size_t most_files = SIZE_MAX);
 
     using File = std::shared_ptr<CfiRows>;
+    File find(const CodeFileId& id);
     File find(const CodeFileId& id, const Mapping& mapping);
     File keep(const CodeFileId& id, const Mapping& mapping, File file);
     [[nodiscard]] std::size_t size() const { return files_.size(); }
@@ -66,6 +67,8 @@ public:
     [[nodiscard]] bool may_have(const Mapping& mapping) const;
 
 private:
+    [[nodiscard]] std::size_t cost_of(const CfiRows& file) const;
+
     std::size_t least_cost_;  // of a file
     BoundedCache<CodeFileId, File, HashCodeFileId> files_;
     BoundedCache<MapsFileId, std::monostate, HashMapsFileId> names_;
@@ -103,8 +106,15 @@ public:
     CodeAt code_at(std::uint64_t pc);
 
     /// Maps that do not hold a pc are read again at most once until the next
-    /// call of this.
-    void allow_refresh() { may_refresh_ = true; }
+    /// call of this, and files that CodeFiles let go of kMaxReloads times.
+    void allow_refresh() {
+        may_refresh_ = true;
+        reloads_ = 0;
+    }
+    static constexpr unsigned kMaxReloads = 16;
+
+    /// About how much memory it holds, without files.
+    [[nodiscard]] std::size_t bytes() const;
 
     /// Forgets what was read of its memory: it may have changed.
     void forget_memory();
@@ -126,10 +136,10 @@ private:
         bool there = false;
         std::array<char, kPageBytes> bytes;
     };
-    /// What is known about the file of a mapping.
+    /// What is known about the file of a mapping. Not the file: CodeFiles could not let go of it.
     struct Known {
         bool tried = false;
-        CodeFiles::File file;
+        std::optional<CodeFileId> file;
     };
 
     ProcessCode(ProcessFiles proc_files, UniqueFd memory, CodeFiles& files)
@@ -141,11 +151,12 @@ private:
     struct Opened {
         CodeFiles::File file;
         bool wanting = false;  ///< none, for want of descriptors or memory
+        std::optional<CodeFileId> id{};
     };
     Opened file_of(const Mapping& mapping);
     enum class Load { IfKnown, Always };
     Opened open_file(const Mapping& mapping, Load load);
-    CodeFiles::File open_vdso(const Mapping& mapping, Load load);
+    Opened open_vdso(const Mapping& mapping, Load load);
     BuiltRow without_cfi(const lt_uframe& frame);
     bool has_frame_pointer(const lt_uframe& frame);
     bool follows_call(std::uint64_t address);
@@ -156,6 +167,7 @@ private:
     std::vector<Mapping> maps_;
     std::vector<Known> known_;  // one for each mapping
     bool may_refresh_ = false;
+    unsigned reloads_ = 0;
     std::vector<Page> pages_;
     std::size_t next_page_ = 0;
 };

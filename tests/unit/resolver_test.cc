@@ -346,6 +346,27 @@ TEST_CASE("as many files are held as the limits say") {
     CHECK(resolver.stats().ends.at(static_cast<std::size_t>(WalkEnd::Complete)) == 1);
 }
 
+TEST_CASE("processes are held as long as their maps fit") {
+    const Child first(kProgram, kLines);
+    const Child second(kProgram, kLines);
+    FakeDoor door;
+    ResolverLimits limits;
+    SECTION("both do") {}
+    SECTION("one does") {
+        limits.process_bytes = 4096;
+    }
+    SECTION("one may") {
+        limits.processes = 1;
+    }
+    Resolver resolver(door, limits);
+    door.miss(miss_of(first));
+    door.miss(miss_of(second));
+    resolver.step();
+    CHECK(door.lessons.size() == 2);
+    CHECK(resolver.stats().processes ==
+          (limits.process_bytes > 4096 && limits.processes > 1 ? 2 : 1));
+}
+
 TEST_CASE("frames of one step are bounded, a row for each miss is not") {
     const Child child(kProgram, kLines);
     FakeDoor door;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -215,6 +216,34 @@ TEST_CASE("rows are known for a program that was deleted while it runs") {
     auto code = ProcessCode::open("/proc", child.task().pid, child.task().start_ns, files);
     REQUIRE((thread && code));
     CHECK(walk_rows(*code, frame_of(thread->registers())).end == WalkEnd::Complete);
+}
+
+TEST_CASE("a file that no longer fits is let go of, and read again a few times in a look") {
+    const Child child(kStackPrograms + "/stack_O2", kStackLines);
+    const auto thread = StoppedThread::stop(wait_for_reader(child.task().pid));
+    CodeFiles files(kFileBytes, 1);
+    auto code = ProcessCode::open("/proc", child.task().pid, child.task().start_ns, files);
+    REQUIRE((thread && code));
+    const std::uint64_t in_libc = frame_of(thread->registers()).pc;
+    const std::uint64_t in_program = child.address("main");
+    const std::weak_ptr<CfiRows> first = code->code_at(in_program).file;
+    CHECK(!first.expired());
+    CHECK(code->code_at(in_libc).file != nullptr);
+    CHECK(first.expired());
+    CHECK(files.size() == 1);
+
+    lt_uframe frame{};
+    const auto looks_until_refused = [&] {
+        for (unsigned looks = 0;; ++looks) {
+            frame.pc = looks % 2 == 0 ? in_program : in_libc;
+            const auto placed = code->row_at(frame);
+            REQUIRE(placed);
+            if (placed->built.cannot == CannotCause::NoRoom) return looks;
+        }
+    };
+    CHECK(looks_until_refused() == ProcessCode::kMaxReloads);
+    code->allow_refresh();
+    CHECK(looks_until_refused() >= ProcessCode::kMaxReloads);
 }
 
 TEST_CASE("a wild frame ends a walk") {
