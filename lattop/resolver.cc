@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "lattop/open_files.h"
+#include "lattop/source/error.h"
 #include "unwind/hash.h"
 
 namespace lattop {
@@ -54,15 +55,24 @@ Resolver::Resolver(ResolverDoor& door, const ResolverLimits& limits, std::string
       stats_(so_far),
       watch_(watch) {}
 
+std::vector<lt_miss> Resolver::ask(std::vector<lt_miss> (ResolverDoor::*what)()) {
+    try {
+        return (door_.*what)();
+    } catch (const PassingError&) {
+        ++stats_.failed_reads;
+        throw;
+    }
+}
+
 std::size_t Resolver::step() {
-    const std::vector<lt_miss> misses = door_.take();
+    const std::vector<lt_miss> misses = ask(&ResolverDoor::take);
     stats_.misses += misses.size();
     resolve(misses);
     return misses.size();
 }
 
 std::size_t Resolver::introduce() {
-    const std::vector<lt_miss> sleepers = door_.sleepers();
+    const std::vector<lt_miss> sleepers = ask(&ResolverDoor::sleepers);
     // Behind each lesson the module walks the sleepers again and misses more. For most of them
     // there is no other time, so its ring must have room.
     for (std::size_t i = 0; i < sleepers.size(); i += kIntroduced) {

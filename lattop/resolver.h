@@ -10,7 +10,7 @@
 // so what is taught is right all the same, at worst for code nobody blocks in.
 //
 // All of it is bounded: misses a step, frames a walk and a step, processes and
-// files held, bytes of a file. Nothing that a process does to its memory or its
+// files held, their bytes. Nothing that a process does to its memory or its
 // files costs more than its own walks.
 #pragma once
 
@@ -54,14 +54,15 @@ struct ResolverStats {
     std::uint64_t rows = 0;                                                      ///< taught
     std::uint64_t inherited = 0;  ///< of them: at first sight, for files that others run too
     std::array<std::uint64_t, static_cast<std::size_t>(CannotCause::Count)> causes{};  ///< of rows
-    std::uint64_t unopened = 0;  ///< frames not taught: no descriptor or memory for their file
-    std::uint64_t lessons = 0;   ///< calls of LT_IOC_TEACH
-    std::uint64_t stale = 0;     ///< lessons refused: the program had changed or ended
-    std::uint64_t full = 0;      ///< lessons refused: max_rows
-    std::uint64_t refused = 0;   ///< lessons refused otherwise
-    int last_error = 0;          ///< errno of the last of those
-    std::size_t files = 0;       ///< held now
-    std::size_t processes = 0;   ///< held now
+    std::uint64_t unopened = 0;      ///< frames not taught: no descriptor or memory for their file
+    std::uint64_t failed_reads = 0;  ///< of the module, in passing
+    std::uint64_t lessons = 0;       ///< calls of LT_IOC_TEACH
+    std::uint64_t stale = 0;         ///< lessons refused: the program had changed or ended
+    std::uint64_t full = 0;          ///< lessons refused: max_rows
+    std::uint64_t refused = 0;       ///< lessons refused otherwise
+    int last_error = 0;              ///< errno of the last of those
+    std::size_t files = 0;           ///< held now
+    std::size_t processes = 0;       ///< held now
 };
 
 class Resolver {
@@ -72,7 +73,8 @@ public:
                       std::string proc = "/proc", const ResolverStats& so_far = {},
                       ResolverWatch* watch = nullptr);
 
-    /// Resolves the misses there are; how many. Throws what the door throws.
+    /// Resolves the misses there are; how many. Throws what the door throws, and counts
+    /// PassingErrors.
     std::size_t step();
 
     /// Teaches a first row to every process that sleeps under a stack that is
@@ -93,6 +95,7 @@ private:
     /// Rows by what they are for: pc, and whether it is exact.
     using Lesson = std::map<std::pair<std::uint64_t, std::uint32_t>, PlacedRow>;
 
+    std::vector<lt_miss> ask(std::vector<lt_miss> (ResolverDoor::*what)());
     void resolve(const std::vector<lt_miss>& misses);
     void resolve_process(const ProcessId& id, const std::vector<lt_miss>& misses,
                          std::size_t& budget);

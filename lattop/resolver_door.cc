@@ -30,6 +30,9 @@ namespace {
                                              path),
                                  "install module and lattop of the same release, then: rmmod "
                                  "lattop; modprobe lattop");
+        case ENOMEM:
+        case EAGAIN:
+            throw PassingError(fmt::format("{} gave no misses: {}", path, std::strerror(error)));
         default: throw Error(fmt::format("{} gave no misses: {}", path, std::strerror(error)));
     }
 }
@@ -64,6 +67,8 @@ bool ProcResolverDoor::reopen() {
     try {
         open();
     } catch (const NoModuleError&) {
+        return false;
+    } catch (const PassingError&) {
         return false;
     }
     return true;

@@ -24,15 +24,17 @@ public:
 
     /// The misses there are now, at most LT_MAX_MISSES. Never waits. Throws
     /// NotUsableError where the module does not let this user resolve,
-    /// NoModuleError where it was unloaded.
+    /// NoModuleError where it was unloaded, PassingError where it may do so later.
     virtual std::vector<lt_miss> take() = 0;
 
     /// Behind a NoModuleError: becomes a resolver of the module that is loaded
-    /// by now; false where none is. Throws NotUsableError where it cannot.
+    /// by now; false where none is, or in passing none can be asked. Throws
+    /// NotUsableError where it cannot.
     virtual bool reopen() = 0;
 
     /// Tasks asleep under a stack that is not whole, as misses of which only
     /// the pc is known (sp and bp 0): they may not wake up to miss themselves.
+    /// Throws as take() does.
     virtual std::vector<lt_miss> sleepers() = 0;
 
     /// Teaches rows to the address space of the task that `miss` is of. 0, or

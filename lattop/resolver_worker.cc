@@ -35,8 +35,9 @@ using SteadyClock = std::chrono::steady_clock;
 /// moment.
 constexpr std::array<std::chrono::seconds, 3> kSecondLooks{1s, 3s, 9s};
 
-/// How soon after the ring was full.
+/// How soon after the ring was full, or a read failed in passing, as for want of memory.
 constexpr std::chrono::seconds kAfterFull{2};
+constexpr std::chrono::seconds kAfterFailed{2};
 
 /// How often it is looked whether the module is loaded again.
 constexpr int kModuleLookMs = 1000;
@@ -176,7 +177,16 @@ void ResolverWorker::resolve_until_stopped(Shared& shared, Resolver& resolver) {
     const auto start = SteadyClock::now();
     const auto* look = kSecondLooks.begin();
     std::optional<SteadyClock::time_point> next_look = start + *look++;
-    resolver.introduce();
+    // The misses of a step that fails wait for the next one; who slept is looked for again.
+    const auto try_to = [&](std::size_t (Resolver::*work)()) -> std::size_t {
+        try {
+            return (resolver.*work)();
+        } catch (const PassingError&) {
+            next_look = SteadyClock::now() + kAfterFailed;
+            return 0;
+        }
+    };
+    try_to(&Resolver::introduce);
     std::array<pollfd, 2> fds{};
     fds[0] = {shared.stop_fd.get(), POLLIN, 0};
     fds[1] = {shared.door->ready_fd(), POLLIN, 0};
@@ -190,10 +200,10 @@ void ResolverWorker::resolve_until_stopped(Shared& shared, Resolver& resolver) {
         if (next_look && SteadyClock::now() >= *next_look) {
             next_look.reset();
             if (look != kSecondLooks.end()) next_look = start + *look++;
-            resolver.introduce();
+            try_to(&Resolver::introduce);
         }
         // A full ring: there may be more, and some were lost.
-        while (resolver.step() == LT_MAX_MISSES) {
+        while (try_to(&Resolver::step) == LT_MAX_MISSES) {
             if (::poll(fds.data(), 1, 0) > 0) return;
             if (!next_look) next_look = SteadyClock::now() + kAfterFull;
         }

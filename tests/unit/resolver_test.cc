@@ -44,6 +44,7 @@ public:
     std::vector<lt_miss> take() override {
         const std::lock_guard guard(lock);
         ++takes;
+        fail_in_passing();
         eventfd_t ignored = 0;
         ::eventfd_read(ready_.get(), &ignored);
         if (fail) throw Error("the module is broken");
@@ -59,6 +60,7 @@ public:
     }
     std::vector<lt_miss> sleepers() override {
         const std::lock_guard guard(lock);
+        fail_in_passing();
         if (std::exchange(introduced, true)) return {};
         return asleep;
     }
@@ -112,12 +114,19 @@ public:
     std::size_t takes = 0;
     std::size_t looks_for_module = 0;
     bool fail = false;
+    int passing = 0;  // so many reads fail in passing
     bool gone = false;
     bool loaded_again = false;
     bool introduced = false;  // once after each load: a slow machine comes to the next looks too
     std::size_t gone_behind_lesson = 0;  // unloaded once so many were taught, and loaded again
 
 private:
+    void fail_in_passing() {
+        if (passing == 0) return;
+        --passing;
+        throw PassingError("no memory");
+    }
+
     UniqueFd ready_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
 };
 
@@ -431,6 +440,26 @@ TEST_CASE("the worker says why it gave up") {
     while (worker.state().running)
         std::this_thread::yield();
     CHECK(worker.state().failure == "the module is broken");
+}
+
+TEST_CASE("the worker goes on behind reads that fail in passing") {
+    const Child child(kProgram, kLines);
+    auto made = std::make_unique<FakeDoor>();
+    FakeDoor& door = *made;
+    door.passing = GENERATE(1, 2);  // who sleeps, and then the first misses
+    const int failures = door.passing;
+    ResolverWorker worker(std::move(made));
+    while (!worker.state().idle && worker.state().running)
+        std::this_thread::yield();
+    door.miss(miss_of(child));
+    while (door.lesson_count() < 1 && worker.state().running)
+        std::this_thread::yield();
+    while (!worker.state().idle && worker.state().running)
+        std::this_thread::yield();
+    const ResolverWorker::State state = worker.state();
+    CHECK(state.running);
+    CHECK(state.failure.empty());
+    CHECK(state.stats.failed_reads == static_cast<std::uint64_t>(failures));
 }
 
 TEST_CASE("the worker teaches a module that is loaded again from the start") {
