@@ -58,8 +58,25 @@ void hurry() {
     ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNice);
 }
 
-ResolverWorker::ResolverWorker(std::unique_ptr<ResolverDoor> door, const ResolverLimits& limits) {
+ResolverWorker::ResolverWorker(std::unique_ptr<ResolverDoor> door, const ResolverLimits& limits)
+    : patience_(limits.patience) {
     start(std::move(door), limits, {}, {});
+    try {
+        watcher_ = std::thread([this] { watch(); });
+    } catch (const std::system_error&) {
+        ::eventfd_write(shared_->stop_fd.get(), 1);
+        thread_.detach();
+        throw;
+    }
+}
+
+/// Nobody else may ask for the state for a long time, as in a recording.
+void ResolverWorker::watch() {
+    constexpr int kLooks = 4;  // within the patience
+    block_signals();
+    std::unique_lock lock(care_);
+    while (!ends_.wait_for(lock, patience_ / kLooks, [&] { return ended_; }))
+        look_after();
 }
 
 void ResolverWorker::start(std::unique_ptr<ResolverDoor> door, const ResolverLimits& limits,
@@ -76,19 +93,29 @@ void ResolverWorker::start(std::unique_ptr<ResolverDoor> door, const ResolverLim
 }
 
 ResolverWorker::~ResolverWorker() {
+    {
+        const std::lock_guard lock(care_);
+        ended_ = true;
+    }
+    ends_.notify_all();
+    watcher_.join();
     ::eventfd_write(shared_->stop_fd.get(), 1);
     std::unique_lock lock(shared_->lock);
     join_or_leave(thread_, lock, shared_->changed, shared_->stopped);
 }
 
 ResolverWorker::State ResolverWorker::state() {
-    welcome_back();
-    if (kept_.size() < kMaxKept)
-        if (const auto its = keeper()) leave_behind(*its);
+    const std::lock_guard care(care_);
     const std::lock_guard lock(shared_->lock);
     State state = shared_->state;
     if (state.running && shared_->cpu_clock) state.cpu_ns += clock_ns(*shared_->cpu_clock);
     return state;
+}
+
+void ResolverWorker::look_after() {
+    welcome_back();
+    if (kept_.size() >= kMaxKept) return;
+    if (const auto its = keeper()) leave_behind(*its);
 }
 
 bool ResolverWorker::Shared::begin(const ProgramId& process) {

@@ -4,7 +4,7 @@
 // must not wait for slow files, and by `lattop daemon`. Where the module is
 // unloaded it waits for the next one and teaches that, from the start. Where a
 // program keeps the thread (resolver_watch.h), that is left behind, and another
-// goes on with all other programs.
+// goes on with all other programs; a second thread looks for that.
 #pragma once
 
 #include <chrono>
@@ -50,7 +50,6 @@ public:
     /// then, with all it works on.
     ~ResolverWorker();
 
-    /// Looks after the thread, too: to be asked now and then, on one thread.
     [[nodiscard]] State state();
 
 private:
@@ -72,6 +71,8 @@ private:
         bool stopped = false;
     };
 
+    void watch();
+    void look_after();
     void start(std::unique_ptr<ResolverDoor> door, const ResolverLimits& limits,
                std::set<ProgramId> avoided, State so_far);
     [[nodiscard]] std::optional<ProgramId> keeper() const;
@@ -90,9 +91,14 @@ private:
         std::shared_ptr<Shared> shared;
     };
 
+    const std::chrono::milliseconds patience_;
+    std::mutex care_;  // guards all below; taken before the lock of a Shared
+    std::condition_variable ends_;
+    bool ended_ = false;
     std::shared_ptr<Shared> shared_;
     std::thread thread_;
     std::vector<Kept> kept_;
+    std::thread watcher_;
 };
 
 /// What a worker does, in the words of whoever shows it.

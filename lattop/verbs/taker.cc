@@ -3,6 +3,8 @@
 // See taker.h.
 #include "lattop/verbs/taker.h"
 
+#include <utility>
+
 #include "lattop/output.h"
 
 namespace lattop {
@@ -13,7 +15,15 @@ constexpr int kNameRounds = 16;
 
 }  // namespace
 
+/// That it was refused is no news: most users may not.
+void Taker::look_at_learning() {
+    const LearningState learning = world_.learning.state();
+    if (learning.kind != LearningState::Kind::Failed || std::exchange(said_, true)) return;
+    complain("learning failed, user stacks may be cut from now on: " + learning.why);
+}
+
 std::optional<Snapshot> Taker::take() {
+    look_at_learning();
     try {
         Snapshot snapshot = world_.source.take(query_, Moment::Next);
         errors_.none();

@@ -17,14 +17,18 @@ public:
     Taker(Query query, World world) : query_(std::move(query)), world_(world) {}
 
     /// Nothing where the read failed in passing: the figures of the next one have all.
+    /// Says, once, that nothing more is learned.
     std::optional<Snapshot> take();
 
     /// Where there is no next one: tries until it succeeds. Throws Error.
     Snapshot take_surely();
 
 private:
+    void look_at_learning();
+
     Query query_;
     World world_;
+    bool said_ = false;  // that learning failed
     PassingErrors errors_;
 };
 

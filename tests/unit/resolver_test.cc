@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <deque>
@@ -112,6 +113,7 @@ public:
     std::vector<Lesson> lessons;
     std::deque<int> answers;
     std::size_t takes = 0;
+    mutable std::atomic<int> others = 0;  // doors to it
     std::size_t looks_for_module = 0;
     bool fail = false;
     int passing = 0;  // so many reads fail in passing
@@ -151,6 +153,7 @@ private:
 };
 
 std::unique_ptr<ResolverDoor> FakeDoor::another() const {
+    ++others;
     return std::make_unique<OtherDoor>(const_cast<FakeDoor&>(*this));
 }
 
@@ -539,6 +542,31 @@ TEST_CASE("a process that keeps the worker's thread is left behind with it, and 
         CHECK(door.lesson_count() == 1);
     }
     door.keeps.set_value();  // the thread that was left behind goes on, and ends
+    ended.get_future().wait();
+}
+
+TEST_CASE("a thread that is kept is left behind also where nobody asks what it does") {
+    const Child keeper(kProgram, kLines);
+    const Child other(kProgram, kLines);
+    auto made = std::make_unique<FakeDoor>();
+    FakeDoor& door = *made;
+    std::promise<void> ended;
+    door.destroyed = [&] { ended.set_value(); };
+    door.keeper = miss_of(keeper).tgid;
+    const lt_miss its = miss_of(other);
+    ResolverLimits limits;
+    limits.patience = std::chrono::seconds(2);  // as above
+    {
+        ResolverWorker worker(std::move(made), limits);
+        door.miss(miss_of(keeper));
+        while (door.others == 0)
+            std::this_thread::yield();
+        door.miss(its);
+        while (door.lesson_count() == 0)
+            std::this_thread::yield();
+        CHECK(worker.state().keepers == std::vector{door.keeper});
+    }
+    door.keeps.set_value();
     ended.get_future().wait();
 }
 

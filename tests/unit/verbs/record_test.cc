@@ -65,6 +65,16 @@ TEST_CASE("a duration ends it, also between two snapshots") {
     CHECK(run.clock.slept == std::vector{1000ms, 1000ms, 500ms});
 }
 
+TEST_CASE("that learning failed is said once") {
+    RecordRun run;
+    run.learning.now.kind = LearningState::Kind::Failed;
+    run.learning.now.why = "for a reason";
+    RecordPlan plan;
+    plan.duration = 2500ms;
+    const std::string said = errors_of([&] { CHECK(run.go(plan).size() == 4); });
+    CHECK(said == "lattop: learning failed, user stacks may be cut from now on: for a reason\n");
+}
+
 TEST_CASE("a module unloaded meanwhile ends it: what was recorded is whole") {
     FakeWorld fake;
     FakeSource source([](std::uint64_t n) {
