@@ -19,6 +19,17 @@ namespace {
 
 /// Frames that an image remembers; a program blocks in far fewer places.
 constexpr std::size_t kMaxKeptFrames = 65536;
+constexpr std::size_t kMaxKeptBytes = std::size_t{32} << 20;
+
+/// About how much memory a frame takes.
+std::size_t bytes_of(const UserFrame& frame) {
+    constexpr std::size_t kNode = 64;
+    std::size_t bytes = kNode + sizeof(frame) + frame.symbol.size() + frame.module.size() +
+                        frame.path.size() + frame.file.size();
+    for (const auto& call : frame.inlined)
+        bytes += sizeof(call) + call.symbol.size() + call.file.size();
+    return bytes;
+}
 
 /// An ELF handle for as long as it is read.
 struct ElfCloser {
@@ -51,6 +62,7 @@ void ElfImage::add_debug_file(UniqueFd fd, AltLink alt_link) {
     has_debug_file_ = true;
     lines_ = ElfLines::open(elf.release(), std::move(fd), alt_link);
     frames_.clear();
+    frames_bytes_ = 0;
 }
 
 std::unique_ptr<ElfImage> ElfImage::from_memory(std::vector<char> bytes) {
@@ -128,8 +140,14 @@ UserFramePtr ElfImage::frame_at(std::uint64_t file_offset, bool return_address,
     const auto found = frames_.find(key);
     // One file may be mapped under several paths: the frame keeps the latest.
     if (found != frames_.end() && found->second->path == path) return found->second;
-    if (frames_.size() >= kMaxKeptFrames) frames_.clear();
-    return frames_[key] = make_frame(file_offset, return_address, path);
+    UserFramePtr frame = make_frame(file_offset, return_address, path);
+    const std::size_t bytes = bytes_of(*frame);
+    if (frames_.size() >= kMaxKeptFrames || frames_bytes_ + bytes > kMaxKeptBytes) {
+        frames_.clear();
+        frames_bytes_ = 0;
+    }
+    frames_bytes_ += bytes;
+    return frames_[key] = std::move(frame);
 }
 
 std::optional<std::uint64_t> ElfImage::address_in(const Mapping& code,
@@ -164,7 +182,7 @@ std::string ElfImage::variable_at(std::uint64_t address) const {
 
 std::size_t ElfImage::bytes() const {
     return sizeof(*this) + code_.bytes() + (variables_ ? variables_->bytes() : 0) +
-           (lines_ == nullptr ? 0 : lines_->bytes());
+           (lines_ == nullptr ? 0 : lines_->bytes()) + frames_bytes_;
 }
 
 }  // namespace lattop

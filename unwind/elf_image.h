@@ -110,6 +110,7 @@ private:
     bool looked_ = false;
     std::unique_ptr<ElfLines> lines_;
     std::unordered_map<std::uint64_t, UserFramePtr> frames_;  // by offset * 2 + return_address
+    std::size_t frames_bytes_ = 0;  // of all that came since it was emptied
 };
 
 }  // namespace lattop

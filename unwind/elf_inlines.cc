@@ -23,6 +23,10 @@ constexpr int kMaxInner = 256;
 /// Entries looked at for one address; the largest units have a tenth.
 constexpr std::size_t kMaxEntries = std::size_t{4} << 20;
 
+/// What a frame keeps of its inlined calls: each frame has a copy.
+constexpr std::size_t kMaxName = 4096;
+constexpr std::size_t kMaxTexts = std::size_t{32} << 10;
+
 class Finder {
 public:
     explicit Finder(std::uint64_t address) : address_(address) {}
@@ -113,15 +117,30 @@ SourceLine source_line(const char* file, std::uint32_t line) {
     return {std::string(file, strnlen(file, PATH_MAX)), line};
 }
 
+void bound_texts(std::vector<InlinedCall>& calls) {
+    std::size_t left = kMaxTexts;
+    const auto cut = [&left](std::string& text, std::size_t most) {
+        most = std::min(most, left);
+        if (text.size() > most) text.erase(most);
+        text.shrink_to_fit();
+        left -= text.size();
+    };
+    for (InlinedCall& call : calls) {
+        cut(call.function, kMaxName);
+        cut(call.call.file, PATH_MAX);
+    }
+}
+
 std::vector<InlinedCall> inlined_at(Dwarf_Die& unit, std::uint64_t address) {
     std::vector<InlinedCall> inlined;
     Finder finder(address);
     const auto function = finder.function_in(unit);
     if (!function) return inlined;
     std::vector<Dwarf_Die> calls = finder.calls_in(*function);
+    std::ranges::reverse(calls);
     for (Dwarf_Die& call : calls)
         inlined.push_back({name_of(call), call_line(unit, call)});
-    std::ranges::reverse(inlined);
+    bound_texts(inlined);
     return inlined;
 }
 

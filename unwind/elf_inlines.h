@@ -30,7 +30,11 @@ struct InlinedCall {
     SourceLine call;       ///< where in its caller it was called
 };
 
-/// The calls inlined at `address` of a unit, the innermost first.
+/// Cuts the texts of these calls, the innermost first, to what a frame may keep: 4 KiB of a name,
+/// 32 KiB of all names and paths. The calls of a program made to be endless stay, nameless.
+void bound_texts(std::vector<InlinedCall>& calls);
+
+/// The calls inlined at `address` of a unit, the innermost first; bound_texts().
 std::vector<InlinedCall> inlined_at(Dwarf_Die& unit, std::uint64_t address);
 
 }  // namespace lattop

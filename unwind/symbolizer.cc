@@ -251,10 +251,12 @@ void Symbolizer::name_address(Process& process, const ProcessFiles& files, std::
     UserFramePtr frame;
     if (image == nullptr || image->symbol_count() == 0)
         frame = jit_frame(process, files, *mapping, address, is_return, round);
-    if (frame == nullptr)
-        frame = image == nullptr ? module_frame(*mapping, address)
-                                 : image->frame_at(address - mapping->start + mapping->offset,
-                                                   is_return, mapping->path);
+    if (frame == nullptr && image == nullptr) frame = module_frame(*mapping, address);
+    if (frame == nullptr) {
+        frame =
+            image->frame_at(address - mapping->start + mapping->offset, is_return, mapping->path);
+        images_.set_cost(*file.image, std::max(image->bytes(), kLeastImageCost));
+    }
     stack.frames.push_back(std::move(frame));
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/unit/support/catch.h"
+#include "unwind/elf_inlines.h"
 
 namespace lattop::test {
 namespace {
@@ -62,6 +63,21 @@ TEST_CASE("debug information whose last string has no end is not read") {
 TEST_CASE("compressed debug information is read") {
     std::vector<char> bytes = program("symbols_compressed");
     CHECK(has_lines(bytes));
+}
+
+TEST_CASE("the names of inlined calls that a frame keeps are bounded, the calls stay") {
+    std::vector<InlinedCall> calls(256, {std::string(65000, 'f'), {std::string(4000, '/'), 7}});
+    calls[0].function = "innermost()";
+    bound_texts(calls);
+    std::size_t bytes = 0;
+    for (const InlinedCall& call : calls)
+        bytes += call.function.size() + call.call.file.size();
+    REQUIRE(calls.size() == 256);
+    CHECK(bytes <= std::size_t{32} << 10);
+    CHECK(calls[0].function == "innermost()");
+    CHECK(calls[1].function == std::string(4096, 'f'));
+    CHECK(calls[255].function.empty());
+    CHECK(calls[255].call.line == 7);
 }
 
 }  // namespace lattop::test
