@@ -118,6 +118,7 @@ private:
     void travel(std::int64_t snapshots) {
         int takes = world_.source.travel(snapshots);
         if (takes == 0) return screen_.say("there is no going back: this is now, not a recording");
+        if (takes == 1) screen_.forget();  // nothing came before the first one
         screen_.pause();
         for (; takes > 0; --takes)
             refresh();
@@ -231,13 +232,13 @@ private:
             case Event::Kind::Key:
             case Event::Kind::Mouse: {
                 const bool paused = screen_.paused();
-                const lt_traces traces = screen_.query().traces;
+                const Query before = screen_.query();
                 Wish wish = event.kind == Event::Kind::Key ? screen_.handle(event.key)
                                                            : screen_.handle(event.mouse);
                 // A recording goes on with time alone, or when it is let go on.
                 if (!world_.source.live()) {
                     wish.refresh = paused && !screen_.paused();
-                    if (screen_.query().traces != traces) look_again();
+                    if (screen_.query() != before) look_again();
                 }
                 grant(wish);
                 break;

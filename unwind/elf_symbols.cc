@@ -21,6 +21,10 @@ constexpr Most kMostCode{std::size_t{16} << 20, std::size_t{1} << 30};
 /// Few futexes have a name at all: variables are worth less memory.
 constexpr Most kMostData{std::size_t{1} << 20, std::size_t{64} << 20};
 
+/// A file has one of each kind (gABI, Sections). Tens of thousands may be the same bytes, of which
+/// libelf keeps a copy for each.
+constexpr std::size_t kMaxTables = 4;
+
 /// Nested symbols that find() looks through for one that covers an address.
 constexpr int kMaxNesting = 16;
 
@@ -77,11 +81,11 @@ struct ElfSymbols::File {
 void ElfSymbols::add_table(const File& file, std::size_t section) {
     const auto& [elf, sections] = file;
     const GElf_Shdr& header = sections.at(section);
+    const Most& most = of_ == Of::Code ? kMostCode : kMostData;
+    if (header.sh_size > most.symbols * sizeof(GElf_Sym)) return;  // libelf would copy it
     Elf_Data* data = elf_getdata(elf_getscn(elf, section), nullptr);
     if (data == nullptr || header.sh_entsize == 0) return;
-    const Most& most = of_ == Of::Code ? kMostCode : kMostData;
     const std::size_t count = data->d_size / header.sh_entsize;
-    // Tens of thousands of tables may be the same bytes, and name nothing
     for (std::size_t i = 0; i < count && looked_at_ < most.symbols; ++i, ++looked_at_) {
         GElf_Sym symbol;
         if (gelf_getsym(data, static_cast<int>(i), &symbol) == nullptr) return;
@@ -101,9 +105,12 @@ void ElfSymbols::add_table(const File& file, std::size_t section) {
 
 void ElfSymbols::add(Elf* elf) {
     const File file{elf, section_headers(elf)};
-    for (std::size_t i = 1; i < file.sections.size(); ++i)
-        if (file.sections[i].sh_type == SHT_SYMTAB || file.sections[i].sh_type == SHT_DYNSYM)
+    std::size_t tables = 0;
+    for (std::size_t i = 1; i < file.sections.size() && tables < kMaxTables; ++i)
+        if (file.sections[i].sh_type == SHT_SYMTAB || file.sections[i].sh_type == SHT_DYNSYM) {
             add_table(file, i);
+            ++tables;
+        }
     order();
 }
 

@@ -106,15 +106,20 @@ Entry sleeps_of(const Member& member) {
 }
 
 /// Of them what is shown. A record of exited tasks grows without a sleep: nothing of it is of
-/// the interval, and that is known.
+/// the interval, and that is known. One without stacks knows what it grew by.
 std::optional<Entry> shown_sleeps_of(const TableContext& context, const Member& member) {
     if (!context.interval) return sleeps_of(member);
-    if (member.entry != nullptr && !stands_for_exited(member.task))
-        return shown_figures(context, *member.entry);
-    Entry none = sleeps_of(member);
-    none.blocked_ns = none.sleeps = 0;
-    none.hist = {};
-    return none;
+    const bool exited = stands_for_exited(member.task);
+    if (member.entry != nullptr && !exited) return shown_figures(context, *member.entry);
+    Entry shown = sleeps_of(member);
+    shown.blocked_ns = shown.sleeps = 0;
+    shown.hist = {};
+    if (exited) return shown;
+    const auto& delta = context.model.delta(member.task);
+    if (!delta) return std::nullopt;
+    shown.blocked_ns = delta->blocked_ns;
+    shown.sleeps = delta->sleeps;
+    return shown;
 }
 
 /// A row in the making.
@@ -191,16 +196,23 @@ void add_figures(Group& group, const Member& member, const Entry& sleeps, const 
         row.asleep += 1;
     }
     add_histogram(group.hist, sleeps.hist);
-    if (member.entry == nullptr || stands_for_exited(member.task)) return;
-    const auto& delta = model.delta(*member.entry);
-    if (!delta) {
-        group.unknown = true;
+    if (stands_for_exited(member.task)) return;
+    const auto add = [&](const auto& delta) {
+        if (!delta) {
+            group.unknown = true;
+            return;
+        }
+        if (!row.delta) row.delta.emplace();
+        row.delta->blocked_ns += delta->blocked_ns;
+        row.delta->sleeps += delta->sleeps;
+    };
+    if (member.entry == nullptr) {
+        add(model.delta(member.task));
         return;
     }
-    if (!row.delta) row.delta.emplace();
-    row.delta->blocked_ns += delta->blocked_ns;
-    row.delta->sleeps += delta->sleeps;
-    add_histogram(group.delta_hist, delta->hist);
+    const auto& delta = model.delta(*member.entry);
+    add(delta);
+    if (delta) add_histogram(group.delta_hist, delta->hist);
 }
 
 /// Whether its process or cgroup counts a task: one whose sleeps are all hidden as waiting

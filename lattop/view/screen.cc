@@ -35,7 +35,8 @@ Screen::Screen(const ScreenSetup& setup, UserStacks& stacks, Users& users, Cgrou
       reasons_(reasons),
       options_(setup.rows),
       delay_(setup.delay),
-      limit_(setup.limit == 0 ? kLiveLimit : setup.limit),
+      limited_(setup.limit != 0),
+      limit_(limited_ ? setup.limit : kLiveLimit),
       pids_(setup.pids) {}
 
 Query Screen::query() const {
@@ -44,6 +45,9 @@ Query Screen::query() const {
     query.traces = traces_needed(options_);
     query.limit = limit_;
     query.pids = pids_;
+    // So many are asked for: what is hidden takes no place among them
+    if (limited_ && options_.hide_kernel_threads) query.flags |= LT_Q_NO_KTHREADS;
+    if (limited_ && options_.hide_exited) query.flags |= LT_Q_NO_EXITED;
     return query;
 }
 

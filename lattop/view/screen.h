@@ -141,6 +141,7 @@ private:
     Model model_;
     RowOptions options_;
     std::chrono::milliseconds delay_;
+    bool limited_;
     std::uint32_t limit_;
     std::vector<std::uint32_t> pids_;
     ColumnChoice columns_, columns_before_;  // now, and when the menu of columns was opened

@@ -125,6 +125,7 @@ Wish Screen::handle_menu(Key key) {
 /// Commands that change what is shown.
 Wish Screen::handle_view(Command command) {
     const lt_traces had = traces_needed(options_);
+    const std::uint32_t flags = query().flags;
     switch (command) {
         case Command::Invert: options_.invert = !options_.invert; break;
         case Command::ToggleKernelThreads:
@@ -142,7 +143,7 @@ Wish Screen::handle_view(Command command) {
     rebuild();
     Wish wish;
     wish.detail = command == Command::ToggleInterval && detail_query().has_value();
-    wish.refresh = needs_more_than(had);
+    wish.refresh = needs_more_than(had) || query().flags != flags;
     return wish;
 }
 

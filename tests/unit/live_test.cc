@@ -189,7 +189,19 @@ TEST_CASE("options set the stage") {
     CHECK(run.source.queries.at(0).sort == LT_SORT_MAX);
     CHECK(run.source.queries.at(0).limit == 7);
     CHECK(run.source.queries.at(0).pids == options.selection.pids);
+    CHECK(run.source.queries.at(0).flags == LT_Q_NO_KTHREADS);
     CHECK_THAT(run.terminal.screens.at(0), has_text("every 500ms") && has_text("Sorted by MAX"));
+}
+
+TEST_CASE("of so many tasks as are asked for none is one that is hidden") {
+    LiveRun run({press(U'K'), press(U'X')});
+    Options options;
+    options.limit = 7;
+    run.go(options);
+    REQUIRE(run.source.queries.size() == 3);
+    CHECK(run.source.queries[0].flags == 0);
+    CHECK(run.source.queries[1].flags == LT_Q_NO_KTHREADS);
+    CHECK(run.source.queries[2].flags == (LT_Q_NO_KTHREADS | LT_Q_NO_EXITED));
 }
 
 TEST_CASE("what was chosen on the screen is there the next time") {

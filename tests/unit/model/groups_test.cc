@@ -314,6 +314,58 @@ TEST_CASE("sums of an interval are shown only where all their parts are known") 
     CHECK(world.rows(View::Reasons).at(0).delta);
 }
 
+TEST_CASE("what a record without stacks grew by in the interval counts in every view") {
+    const auto machine = [](std::uint64_t seconds) {
+        SnapshotBuilder builder;
+        builder.add_task({.pid = 0,
+                          .tgid = 0,
+                          .blocked_ns = 100 * seconds,
+                          .sleeps = 10 * seconds,
+                          .kind = LT_KIND_OTHER,
+                          .flags = 0});
+        builder.header.time_ns += seconds * kSecond;
+        return builder.snapshot();
+    };
+    Tables world;
+    world.model.update(machine(3), {});
+    world.model.update(machine(5), {});
+    for (const ViewInfo& view : views()) {
+        INFO(view.name);
+        const auto rows = world.rows(view.id);
+        REQUIRE(rows.size() == 1);
+        REQUIRE(rows[0].delta);
+        CHECK(rows[0].delta->blocked_ns == 200);
+        CHECK(rows[0].delta->sleeps == 20);
+        if (view.id == View::Tasks) continue;
+        TableContext interval = world.context();
+        interval.interval = true;
+        const auto stacks = stacks_of_row(interval, world.options, rows[0].id);
+        REQUIRE(stacks.size() == 1);
+        CHECK(stacks[0].known);
+        CHECK(stacks[0].sum.blocked_ns == 200);
+        CHECK(stacks[0].sum.sleeps == 20);
+        CHECK(tasks_of_row(interval, world.options, rows[0].id).at(0).blocked_ns == 200);
+    }
+}
+
+TEST_CASE(
+    "where a record without stacks was not in the snapshot before, its interval is not known") {
+    SnapshotBuilder before, after;
+    before.add_task({.pid = 7, .blocked_ns = 9, .sleeps = 1});
+    before.header.tasks_matched = 2;  // the other one was beyond the limit
+    after.add_task(
+        {.pid = 0, .tgid = 0, .blocked_ns = 9, .sleeps = 1, .kind = LT_KIND_OTHER, .flags = 0});
+    after.header.time_ns = before.header.time_ns + 10;
+    Tables world;
+    world.model.update(before.snapshot(), {});
+    world.model.update(after.snapshot(), {});
+    const Row row = world.rows(View::Stacks).at(0);
+    CHECK(!row.delta);
+    TableContext interval = world.context();
+    interval.interval = true;
+    CHECK(!stacks_of_row(interval, world.options, row.id).at(0).known);
+}
+
 TEST_CASE("a percentile is the upper end of its bucket, or the longest sleep") {
     Histogram hist{};
     CHECK(percentile_bound(hist, 0.5, 100) == 0);

@@ -410,7 +410,7 @@ TEST_CASE("files that are not ELF, or cut anywhere, give frames without names") 
     }
 }
 
-TEST_CASE("of a file with thousands of symbol tables no more is looked at than a browser has") {
+TEST_CASE("of a file with thousands of symbol tables only the first few are looked at") {
     constexpr std::size_t kTables = 40'000, kSymbols = 1000;
     Elf64_Ehdr header{};
     std::memcpy(header.e_ident, ELFMAG, SELFMAG);
@@ -441,7 +441,7 @@ TEST_CASE("of a file with thousands of symbol tables no more is looked at than a
     elf_end(elf);
     CHECK(symbols.count() == 0);
     CHECK(symbols.looked_at() >= kSymbols);
-    CHECK(symbols.looked_at() <= std::size_t{1} << 20);
+    CHECK(symbols.looked_at() <= 4 * kSymbols);
 }
 
 TEST_CASE("damaged ELF files never do harm") {
