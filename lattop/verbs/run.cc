@@ -77,6 +77,7 @@ public:
     }
 
     void look() {
+        failure_.look(world_);
         Query query;
         query.sort = LT_SORT_PID;
         query.traces = LT_TRACES_ALL;
@@ -149,6 +150,7 @@ private:
     }
 
     World world_;
+    LearningFailure failure_;
     ProcessTree tree_;
     bool command_lines_;  // are asked for by a filter
     Period period_{Period::Begin::AtNothing};

@@ -15,15 +15,14 @@ constexpr int kNameRounds = 16;
 
 }  // namespace
 
-/// That it was refused is no news: most users may not.
-void Taker::look_at_learning() {
-    const LearningState learning = world_.learning.state();
+void LearningFailure::look(const World& world) {
+    const LearningState learning = world.learning.state();
     if (learning.kind != LearningState::Kind::Failed || std::exchange(said_, true)) return;
     complain("learning failed, user stacks may be cut from now on: " + learning.why);
 }
 
 std::optional<Snapshot> Taker::take() {
-    look_at_learning();
+    failure_.look(world_);
     try {
         Snapshot snapshot = world_.source.take(query_, Moment::Next);
         errors_.none();

@@ -12,6 +12,16 @@
 
 namespace lattop {
 
+/// Says once that nothing more is learned. That it was refused is no news: most users may not.
+class LearningFailure {
+public:
+    /// To be called at each snapshot or look.
+    void look(const World& world);
+
+private:
+    bool said_ = false;
+};
+
 class Taker {
 public:
     Taker(Query query, World world) : query_(std::move(query)), world_(world) {}
@@ -24,11 +34,9 @@ public:
     Snapshot take_surely();
 
 private:
-    void look_at_learning();
-
     Query query_;
     World world_;
-    bool said_ = false;  // that learning failed
+    LearningFailure failure_;
     PassingErrors errors_;
 };
 
