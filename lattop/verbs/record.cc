@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <memory>
 
 #include "lattop/child_command.h"
@@ -155,8 +156,10 @@ int record_command(Arguments& arguments) {
     SystemClock clock;
     recording::Writer writer([&](auto bytes) { file.append(bytes); },
                              recording_info(command->command), clock.realtime_ns());
+    std::exception_ptr not_run;  // why the command could not be
     const WaitForEnd wait = [&](Clock::Time until) {
         for (;;) {
+            if (not_run) return true;
             const int signal = signals.wait_until(until);
             if (child && child->status()) return true;
             if (signal == 0) return false;
@@ -166,7 +169,12 @@ int record_command(Arguments& arguments) {
         }
     };
     const Progress progress = [&](const recording::Writer& written) {
-        if (child && written.snapshots() == 1) child->release();
+        // The recording ends whole all the same.
+        if (child && written.snapshots() == 1) try {
+                child->release();
+            } catch (const Error&) {
+                not_run = std::current_exception();
+            }
         show_progress(written);
     };
     const auto say_what_there_is = [&] {
@@ -186,6 +194,7 @@ int record_command(Arguments& arguments) {
         throw;
     }
     say_what_there_is();
+    if (not_run) std::rethrow_exception(not_run);
     return 0;
 }
 

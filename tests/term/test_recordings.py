@@ -46,6 +46,17 @@ def keys_go_back_and_on_in_a_recording(setup):
 
 
 @test
+def a_command_that_cannot_be_run_is_said_once_and_the_recording_is_whole(setup):
+    terminal = Terminal(setup.folder)
+    record = os.path.join(setup.folder, "not-run")
+    terminal.run(f"clear; {setup.with_module()} {setup.lattop} record --no-learn -o {record} -- /no/such/command; echo STATUS $?")
+    terminal.wait("cannot run /no/such/command: No such file", "STATUS 1", gone=["goes on"])
+    terminal.run(f"clear; {setup.lattop} report {record} 2>&1 | grep -c 'cut off'; echo STATUS $?")
+    terminal.wait("0", "STATUS 1")
+    terminal.close()
+
+
+@test
 def a_recording_is_replayed_with_as_many_tasks_as_asked_for(setup):
     terminal = Terminal(setup.folder, (100, 30))
     terminal.run(f"clear; {setup.lattop} replay {setup.records} -d 3600 --limit 2")
