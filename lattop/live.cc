@@ -107,8 +107,10 @@ private:
     }
 
     /// The same snapshot of a recording, for a view that needs more of it.
-    void look_again() {
-        int takes = world_.source.travel(0);
+    void look_again() { take(world_.source.travel(0)); }
+
+    /// What a journey of the source says is to be taken.
+    void take(int takes) {
         if (takes == 1) screen_.forget();  // nothing came before the first one
         for (; takes > 0; --takes)
             refresh();
@@ -116,12 +118,10 @@ private:
 
     /// Shows the snapshot so many on, and what happened since the one before it.
     void travel(std::int64_t snapshots) {
-        int takes = world_.source.travel(snapshots);
+        const int takes = world_.source.travel(snapshots);
         if (takes == 0) return screen_.say("there is no going back: this is now, not a recording");
-        if (takes == 1) screen_.forget();  // nothing came before the first one
         screen_.pause();
-        for (; takes > 0; --takes)
-            refresh();
+        take(takes);
     }
 
     /// The screen stays as it is while there is no module, and where a read

@@ -14,7 +14,6 @@
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
-#include <linux/string.h>
 
 #include "cgroups.h"
 #include "lattop.h"
@@ -219,7 +218,15 @@ void lt_exited_drop(struct lt *lt)
 	empty(lt, lt->exited_all);
 }
 
-/* The same with figures: what hooks saw that were refused was never so. */
+/* The record of all exited, without figures. lt->mutex held. */
+static void begin_all(struct lt *lt, struct lt_task *all)
+{
+	lt_task_init(all, LT_KIND_EXITED_ALL);
+	all->exited = true;
+	lt_lattree_insert(lt, all, false, 0);
+}
+
+/* The same with figures: what hooks saw that were refused was never so. Who calls has emptied the list of who wants buckets. */
 void lt_exited_forget(struct lt *lt)
 {
 	struct lt_task *all = lt->exited_all;
@@ -228,9 +235,8 @@ void lt_exited_forget(struct lt *lt)
 		return;
 	lt_exited_drop(lt);
 	lt_entries_free(lt, all);
-	all->wants_buckets = false;	/* who calls has emptied that list */
-	all->blocked_ns = all->max_ns = all->sleeps = all->runq_ns = all->runs = 0;
-	memset(&all->other, 0, sizeof(all->other));
+	lt_lattree_remove(lt, all);
+	begin_all(lt, all);
 }
 
 static void retire(struct lt *lt, bool all)
@@ -311,14 +317,12 @@ int lt_exited_init(struct lt *lt)
 
 	if (!all)
 		return -ENOMEM;
-	lt_task_init(all, LT_KIND_EXITED_ALL);
-	all->exited = true;
 	lt->exited_procs = RB_ROOT;
 	INIT_LIST_HEAD(&lt->exited_lru);
 	lt->nr_exited_procs = 0;
 	lt->exited_all = all;
 	mutex_lock(&lt->mutex);
-	lt_lattree_insert(lt, all, false, 0);
+	begin_all(lt, all);
 	mutex_unlock(&lt->mutex);
 	return 0;
 }

@@ -58,6 +58,11 @@ static size_t held_bytes(const struct lt_row_table *table)
 	return is_vmalloc_addr(table) ? PAGE_ALIGN(bytes) : roundup_pow_of_two(bytes);
 }
 
+static struct lt_row_table *table_of(const struct lt_space *s)
+{
+	return rcu_dereference_protected(s->table, lockdep_is_held(&s->lt->spaces_lock));
+}
+
 /* What was remembered of walks in this space is not to be relied on any more. */
 static void new_generation(struct lt_space *s)
 {
@@ -66,8 +71,7 @@ static void new_generation(struct lt_space *s)
 
 static void drop_table(struct lt_space *s)
 {
-	struct lt_row_table *old = rcu_dereference_protected(
-		s->table, lockdep_is_held(&s->lt->spaces_lock));
+	struct lt_row_table *old = table_of(s);
 
 	if (!old)
 		return;
@@ -317,7 +321,7 @@ static int make_room(struct lt *lt, struct lt_space *s, u32 more)
 	bool there, last;
 
 	spin_lock(&lt->spaces_lock);
-	old = rcu_dereference_protected(s->table, lockdep_is_held(&lt->spaces_lock));
+	old = table_of(s);
 	nr = old ? old->nr : 0;
 	slots = old ? 1U << old->bits : 0;
 	spin_unlock(&lt->spaces_lock);
@@ -382,7 +386,7 @@ static bool room_is_there(struct lt *lt, struct lt_space *s, u32 more)
 	bool there;
 
 	spin_lock(&lt->spaces_lock);
-	there = has_room(rcu_dereference_protected(s->table, lockdep_is_held(&lt->spaces_lock)), more);
+	there = has_room(table_of(s), more);
 	spin_unlock(&lt->spaces_lock);
 	return there;
 }
@@ -401,7 +405,7 @@ static int add_rows(struct lt *lt, struct lt_space *s, const struct lt_row *rows
 	for (;;) {
 		left_out = n_rows;
 		spin_lock(&lt->spaces_lock);
-		table = rcu_dereference_protected(s->table, lockdep_is_held(&lt->spaces_lock));
+		table = table_of(s);
 		if (has_room(table, n_rows)) {
 			for (i = 0; i < n_ranges; i++)
 				cover(s, &ranges[i]);
@@ -427,7 +431,7 @@ static u32 rows_of(struct lt *lt, struct lt_space *s)
 	u32 nr;
 
 	spin_lock(&lt->spaces_lock);
-	table = rcu_dereference_protected(s->table, lockdep_is_held(&lt->spaces_lock));
+	table = table_of(s);
 	nr = table ? table->nr : 0;
 	spin_unlock(&lt->spaces_lock);
 	return nr;
@@ -459,13 +463,9 @@ static int fits_alone(struct lt *lt, struct lt_space *s, u32 more)
 	return alone > lt->max_rows ? refused(lt, LT_LOST_row_limit, more) : 0;
 }
 
-/* 0 or -ENOSPC, counted. */
+/* Of a space that fits alone. 0 or -ENOSPC, counted. */
 static int see_to_limits(struct lt *lt, struct lt_space *s, u32 more)
 {
-	int err = fits_alone(lt, s, more);
-
-	if (err)
-		return err;
 	while (!owners_fit(lt, s, more) && evict_one(lt, s, true))
 		cond_resched();
 	/* Others give way only to what its owner may hold */
@@ -477,7 +477,7 @@ static int see_to_limits(struct lt *lt, struct lt_space *s, u32 more)
 }
 
 /*
- * rows_mutex, and mm to read, but for an error. Nobody waits for a program's mm with the mutex, which other programs' lessons want;
+ * rows_mutex, and mm to read, but for an error; s fits alone then. Nobody waits for a program's mm with the mutex, which other programs' lessons want;
  * and whoever waits for that mm, behind us, does not wait for memory.
  */
 static int lock_with_room(struct lt *lt, struct lt_space *s, struct mm_struct *mm, u32 more)

@@ -21,7 +21,7 @@ static size_t stays_bytes;
 static atomic_bool ends;
 static struct lt_row rows[AT_ONCE];
 static struct lt_row_range ranges[2];
-static struct lt_teach lesson = {.size = sizeof(lesson), .rows = (uintptr_t)rows, .ranges = (uintptr_t)ranges};
+static struct lt_teach lesson = {.rows = (uintptr_t)rows, .ranges = (uintptr_t)ranges};
 static char buffer[TRUTH_BUFFER_BYTES];
 
 static char* map(char* at, size_t bytes) {
@@ -58,8 +58,7 @@ static void* unmap_often(void* unused) {
 int main(int argc, char** argv) {
     uint64_t seconds = (uint64_t)truth_arg_from(0, argc, argv, 1, 5), all = (uint64_t)truth_arg(argc, argv, 2, 200000);
     uint64_t until, taught = 0, at = 0, too_late = 0;
-    int records = truth_open_lattop((uint32_t)getpid()), fd = open(LT_PROC_PATH, O_RDONLY | O_CLOEXEC);
-    const struct lt_header* header;
+    int fd = open(LT_PROC_PATH, O_RDONLY | O_CLOEXEC);
     pthread_t unmapper;
     sigset_t one_more;
     int number;
@@ -68,12 +67,7 @@ int main(int argc, char** argv) {
     sigaddset(&one_more, SIGUSR1);
     truth_need0(pthread_sigmask(SIG_BLOCK, &one_more, NULL), "pthread_sigmask");
     truth_need(fd, LT_PROC_PATH);
-    truth_sleep_us(1000); /* has a record, then */
-    header = truth_snapshot(records, buffer, sizeof(buffer));
-    if (header->section[LT_SEC_TASKS].count != 1) truth_die("no record");
-    lesson.pid = (uint32_t)getpid();
-    lesson.start_ns = truth_task(header, 0)->start_ns;
-    lesson.exec_id = truth_task(header, 0)->exec_id;
+    truth_lesson(&lesson, buffer, sizeof(buffer));
     stays_bytes = 4 * (all + AT_ONCE);
     stays = map(NULL, stays_bytes);
     goes = map(NULL, 3 * PAGE) + PAGE; /* with neighbours that it does not merge with others */

@@ -21,21 +21,15 @@ static char buffer[TRUTH_BUFFER_BYTES];
 static bool is_alike(uint64_t pc) { return (pc << 1) * golden_ratio_64 >> (64 - 19) < 16; }
 
 static void teach_all(const char* role, bool alike, uint64_t all) {
-    int records = truth_open_lattop((uint32_t)getpid()), fd = open(LT_PROC_PATH, O_RDONLY | O_CLOEXEC);
+    int fd = open(LT_PROC_PATH, O_RDONLY | O_CLOEXEC);
     char* code = mmap(NULL, code_bytes, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     struct lt_row_range range = {(uintptr_t)code, (uintptr_t)code + code_bytes};
-    struct lt_teach lesson = {.size = sizeof(lesson), .rows = (uintptr_t)rows, .ranges = (uintptr_t)&range, .n_ranges = 1};
-    const struct lt_header* header;
+    struct lt_teach lesson = {.rows = (uintptr_t)rows, .ranges = (uintptr_t)&range, .n_ranges = 1};
     uint64_t pc = range.start, taught = 0, took = 0;
 
     truth_need(fd, LT_PROC_PATH);
     if (code == MAP_FAILED) truth_die("mmap");
-    truth_sleep_us(1000); /* has a record, then */
-    header = truth_snapshot(records, buffer, sizeof(buffer));
-    if (header->section[LT_SEC_TASKS].count != 1) truth_die("no record");
-    lesson.pid = (uint32_t)getpid();
-    lesson.start_ns = truth_task(header, 0)->start_ns;
-    lesson.exec_id = truth_task(header, 0)->exec_id;
+    truth_lesson(&lesson, buffer, sizeof(buffer));
     while (taught < all) {
         uint64_t before;
 

@@ -169,12 +169,13 @@ int record_command(Arguments& arguments) {
         }
     };
     const Progress progress = [&](const recording::Writer& written) {
-        // The recording ends whole all the same.
-        if (child && written.snapshots() == 1) try {
+        if (child && written.snapshots() == 1) {
+            try {
                 child->release();
             } catch (const Error&) {
-                not_run = std::current_exception();
+                not_run = std::current_exception();  // the recording ends whole all the same
             }
+        }
         show_progress(written);
     };
     const auto say_what_there_is = [&] {
