@@ -516,49 +516,60 @@ TEST_CASE("the worker waits for a module that was unloaded, and ends when asked"
     CHECK(worker.state().loads == 1);
 }
 
-TEST_CASE("a process that keeps the worker's thread is left behind with it, and the rest goes on") {
-    const Child keeper(kProgram, kLines);
-    const Child other(kProgram, kLines);
-    auto made = std::make_unique<FakeDoor>();
-    FakeDoor& door = *made;
+namespace {
+
+/// One process that keeps who looks at it, another that does not, and a door that both come by.
+struct Kept {
+    Kept() : door(*made) {
+        door.destroyed = [this] { ended.set_value(); };
+        door.keeper = miss_of(keeper).tgid;
+        limits.patience =
+            std::chrono::seconds(2);  // the other one is not to take as long, on any machine
+    }
+
+    /// The thread that was left behind goes on, and ends.
+    void let_go() {
+        door.keeps.set_value();
+        ended.get_future().wait();
+    }
+
+    const Child keeper{kProgram, kLines};
+    const Child other{kProgram, kLines};
+    std::unique_ptr<FakeDoor> made = std::make_unique<FakeDoor>();
+    FakeDoor& door;
     std::promise<void> ended;
-    door.destroyed = [&] { ended.set_value(); };
-    door.keeper = miss_of(keeper).tgid;
     ResolverLimits limits;
-    limits.patience =
-        std::chrono::seconds(2);  // the other one is not to take as long, on any machine
+};
+
+}  // namespace
+
+TEST_CASE("a process that keeps the worker's thread is left behind with it, and the rest goes on") {
+    Kept world;
+    FakeDoor& door = world.door;
     {
-        ResolverWorker worker(std::move(made), limits);
-        door.miss(miss_of(keeper));
+        ResolverWorker worker(std::move(world.made), world.limits);
+        door.miss(miss_of(world.keeper));
         while (worker.state().keepers.empty())
             std::this_thread::yield();
         CHECK(worker.state().keepers == std::vector{door.keeper});
-        door.miss(miss_of(keeper));
-        door.miss(miss_of(other));
+        door.miss(miss_of(world.keeper));
+        door.miss(miss_of(world.other));
         while (worker.state().stats.rows == 0)
             std::this_thread::yield();
         CHECK(worker.state().running);
         CHECK(worker.state().stats.left_alone == 1);
         CHECK(door.lesson_count() == 1);
     }
-    door.keeps.set_value();  // the thread that was left behind goes on, and ends
-    ended.get_future().wait();
+    world.let_go();
 }
 
 TEST_CASE("a thread that is kept is left behind also where nobody asks what it does") {
-    const Child keeper(kProgram, kLines);
-    const Child other(kProgram, kLines);
-    auto made = std::make_unique<FakeDoor>();
-    FakeDoor& door = *made;
-    std::promise<void> ended;
-    door.destroyed = [&] { ended.set_value(); };
-    door.keeper = miss_of(keeper).tgid;
-    const lt_miss its = miss_of(other);
-    ResolverLimits limits;
-    limits.patience = std::chrono::seconds(2);  // as above
+    Kept world;
+    FakeDoor& door = world.door;
+    const lt_miss its = miss_of(world.other);
     {
-        ResolverWorker worker(std::move(made), limits);
-        door.miss(miss_of(keeper));
+        ResolverWorker worker(std::move(world.made), world.limits);
+        door.miss(miss_of(world.keeper));
         while (door.others == 0)
             std::this_thread::yield();
         door.miss(its);
@@ -566,8 +577,7 @@ TEST_CASE("a thread that is kept is left behind also where nobody asks what it d
             std::this_thread::yield();
         CHECK(worker.state().keepers == std::vector{door.keeper});
     }
-    door.keeps.set_value();
-    ended.get_future().wait();
+    world.let_go();
 }
 
 }  // namespace lattop::test
