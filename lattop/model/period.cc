@@ -48,17 +48,28 @@ std::uint64_t longest_of(const Entry& last, const Entry& sum, std::uint64_t firs
 
 }  // namespace
 
+std::uint64_t Period::EntrySum::longest_ns() const {
+    return std::max(kept_max_ns, longest_of(last, sum, first_max_ns));
+}
+
+std::uint64_t Period::KnownWaker::longest_ns() const {
+    return std::max(kept_max_ns, std::min(last.max_ns, sum.blocked_ns));
+}
+
 /// After a reset every figure begins at 0 again.
 void Period::forget_figures() {
     for (auto& [id, task] : tasks_) {
         task.last.blocked_ns = task.last.sleeps = task.last.runq_ns = task.last.runs = 0;
-        task.first_max_ns = 0;
         for (EntrySum& entry : task.entries) {
-            entry.last.blocked_ns = entry.last.sleeps = 0;
-            entry.last.hist = {};
+            entry.kept_max_ns = entry.longest_ns();
             entry.first_max_ns = 0;
-            for (KnownWaker& waker : entry.wakers)
+            entry.last.blocked_ns = entry.last.sleeps = entry.last.max_ns = 0;
+            entry.last.hist = {};
+            for (KnownWaker& waker : entry.wakers) {
+                waker.kept_max_ns = waker.longest_ns();
                 waker.last.blocked_ns = waker.last.sleeps = waker.last.waited_ns = 0;
+                waker.last.max_ns = 0;
+            }
         }
     }
     exited_before_ = {};
@@ -168,10 +179,7 @@ Period::TaskSum& Period::add_task(const Snapshot& snapshot, const Task& task) {
     const bool first = round_ == 0 && begin_ == Begin::AtFirst;
     const auto [found, fresh] = tasks_.try_emplace(id_of(task));
     TaskSum& of = found->second;
-    if (fresh && first) {
-        of.last = task;
-        of.first_max_ns = task.max_ns;
-    }
+    if (fresh && first) of.last = task;
     Task& sum = of.sum;
     sum.blocked_ns += excess(task.blocked_ns, of.last.blocked_ns);
     sum.sleeps += excess(task.sleeps, of.last.sleeps);
@@ -207,8 +215,12 @@ void Period::add(const Snapshot& snapshot) {
     if (round_ == 0) first_ = snapshot.header;
     const bool reset = round_ > 0 && snapshot.header.since_ns != last_.since_ns;
     if (reset) forget_figures();
-    if (round_ > 0 || begin_ == Begin::AtNothing)
-        hooks_ns_ += excess(snapshot.header.hooks_ns, reset ? 0 : last_.hooks_ns);
+    if (round_ > 0 || begin_ == Begin::AtNothing) {
+        const Header before = reset ? Header{} : last_;
+        hooks_ns_ += excess(snapshot.header.hooks_ns, before.hooks_ns);
+        for (std::size_t i = 0; i < lost_.size(); ++i)
+            lost_[i] += excess(snapshot.header.lost[i], before.lost[i]);
+    }
     last_ = snapshot.header;
     TaskDelta exited;
     std::vector<const TaskSum*> shown;
@@ -230,11 +242,8 @@ Snapshot Period::snapshot() const {
     Snapshot result;
     result.header = last_;
     result.header.hooks_ns = hooks_ns_;
-    if (begin_ == Begin::AtFirst) {
-        result.header.since_ns = first_.time_ns;
-        for (std::size_t i = 0; i < last_.lost.size(); ++i)
-            result.header.lost[i] = excess(last_.lost[i], first_.lost[i]);
-    }
+    result.header.lost = lost_;
+    if (begin_ == Begin::AtFirst) result.header.since_ns = first_.time_ns;
     for (const auto& [id, of] : tasks_) {
         if (of.sum.blocked_ns == 0 && of.sum.sleeps == 0 && of.sum.runq_ns == 0) continue;
         Task task = of.last;
@@ -253,15 +262,13 @@ Snapshot Period::snapshot() const {
         for (const EntrySum& entry : of.entries) {
             Entry sum = entry.sum;
             if (sum.blocked_ns == 0 && sum.sleeps == 0) continue;
-            sum.max_ns = longest_of(entry.last, sum, entry.first_max_ns);
+            sum.max_ns = entry.longest_ns();
             if (gone) sum.ongoing_ns = sum.flags = 0;
             task.max_ns = std::max(task.max_ns, sum.max_ns);
             sum.first_waker = static_cast<std::uint32_t>(result.wakers.size());
             for (const KnownWaker& waker : entry.wakers) {
                 if (waker.sum.sleeps == 0) continue;
-                Waker& shown = result.wakers.emplace_back(waker.sum);
-                // The longest is known for the whole life only: never too low
-                shown.max_ns = std::min(waker.last.max_ns, shown.blocked_ns);
+                result.wakers.emplace_back(waker.sum).max_ns = waker.longest_ns();
             }
             sum.n_wakers = static_cast<std::uint32_t>(result.wakers.size()) - sum.first_waker;
             result.entries.push_back(sum);

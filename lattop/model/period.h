@@ -42,21 +42,27 @@ private:
     struct KnownWaker {
         Waker last;  ///< as the module counts it; those that a reader cannot tell apart as one
         Waker sum;   ///< in the period; traces are the store's
+        std::uint64_t kept_max_ns = 0;  ///< before the last reset
+
+        /// Known for the whole life only: never too low.
+        [[nodiscard]] std::uint64_t longest_ns() const;
     };
     struct EntrySum {
         EntryId id;
         Entry last;  ///< as the module counts it; its trace is the store's
         Entry sum;   ///< in the period
         std::uint64_t first_max_ns = 0;
-        std::uint64_t round = 0;     ///< that showed it last
+        std::uint64_t kept_max_ns = 0;  ///< of the period, before the last reset
+        std::uint64_t round = 0;        ///< that showed it last
         std::uint64_t grown_ns = 0;  ///< in this round
         std::uint64_t shrunk_ns = 0, shrunk_sleeps = 0;
         std::vector<KnownWaker> wakers;
+
+        [[nodiscard]] std::uint64_t longest_ns() const;
     };
     struct TaskSum {
         Task last;
         Task sum;
-        std::uint64_t first_max_ns = 0;
         std::uint64_t round = 0;  ///< that showed it last
         std::vector<EntrySum> entries;
     };
@@ -76,6 +82,7 @@ private:
     std::unordered_map<TaskId, TaskSum, HashTaskId> tasks_;
     std::vector<const TaskSum*> shown_;  ///< by the last snapshot; [exited] ones are not among them
     std::uint64_t hooks_ns_ = 0;
+    decltype(Header::lost) lost_{};
     TaskDelta exited_before_;
     TaskDelta unseen_;
 };

@@ -92,6 +92,7 @@ public:
         world_.stacks.want(snapshot);
         world_.stacks.collect();
         world_.users.collect();
+        if (period_.empty()) forget_if_reset(begin_, before_, snapshot.header);
         keep_tree(snapshot, tree_.members(), before_);
         if (command_lines_) want_command_lines(snapshot, world_.stacks);
         world_.objects->want(snapshot);
@@ -251,6 +252,13 @@ void count_from(const Header& begin, Header& header) {
     header.hooks_ns -= std::min(begin.hooks_ns, header.hooks_ns);
     for (std::size_t i = 0; i < begin.lost.size(); ++i)
         header.lost[i] -= std::min(begin.lost[i], header.lost[i]);
+}
+
+void forget_if_reset(Header& begin, Task& before, const Header& looked) {
+    if (begin.since_ns == looked.since_ns) return;
+    begin.hooks_ns = 0;
+    begin.lost = {};
+    before.runq_ns = before.runs = 0;
 }
 
 void keep_tree(Snapshot& snapshot, const TreeMembers& tree, const Task& before) {

@@ -19,6 +19,10 @@ namespace lattop {
 /// Makes the totals of `header` count from the moment of `begin`.
 void count_from(const Header& begin, Header& header);
 
+/// Where there was a reset since `begin` and `before` (keep_tree) were taken, nothing that `looked`
+/// counts lies before it.
+void forget_if_reset(Header& begin, Task& before, const Header& looked);
+
 /// Leaves of `snapshot` the tasks of the tree. Of the root, `before` is taken
 /// away: what it did before the command was its program.
 void keep_tree(Snapshot& snapshot, const TreeMembers& tree, const Task& before);

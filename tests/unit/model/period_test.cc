@@ -122,6 +122,34 @@ TEST_CASE("after a reset figures go on from where they were") {
     CHECK(all.entries_of(*find(all, 1)).front().blocked_ns == 130);
 }
 
+TEST_CASE("the longest sleep is one of all that a reset lies between") {
+    const auto after = [](Machine machine) {
+        machine.builder.header.since_ns = 2'150;
+        return machine.snapshot();
+    };
+    Period period;
+    period.add(Machine(0).task(1, 500, 5, 400, {{6, 4}, {8, 1}}).snapshot());
+    period.add(Machine(1).task(1, 600, 6, 400, {{6, 5}, {8, 1}}).task(2, 70, 1, 70).snapshot());
+    SECTION("it was before") {
+        period.add(after(Machine(2).task(1, 30, 1, 30, {{4, 1}}).task(2, 20, 1, 20)));
+        const Snapshot all = period.snapshot();
+        CHECK(find(all, 1)->max_ns == 100);  // all that it slept before the reset; the 400 was before the period
+        CHECK(find(all, 2)->max_ns == 70);
+    }
+    SECTION("it is behind") {
+        period.add(after(Machine(2).task(1, 300, 1, 300, {{8, 1}}).task(2, 90, 1, 90)));
+        const Snapshot all = period.snapshot();
+        CHECK(find(all, 1)->max_ns == 300);
+        CHECK(find(all, 2)->max_ns == 90);
+    }
+    SECTION("they sleep no more") {
+        period.add(after(Machine(2)));
+        const Snapshot all = period.snapshot();
+        CHECK(find(all, 1)->max_ns == 100);  // all that it slept in the period
+        CHECK(find(all, 2)->max_ns == 70);
+    }
+}
+
 TEST_CASE("begun at nothing, a single snapshot counts as it is") {
     Period period(Period::Begin::AtNothing);
     const Snapshot before = sample_machine(10).snapshot();
@@ -227,12 +255,15 @@ TEST_CASE("the hooks' cost is that of the period") {
         Machine machine(round);
         machine.builder.header.since_ns = since_ns;
         machine.builder.header.hooks_ns = hooks_ns;
+        machine.builder.header.lost[0] = hooks_ns / 10;
         return machine.snapshot();
     };
     period.add(at(0, kSince, 1'000));
     period.add(at(1, kSince, 1'500));
     period.add(at(2, 2'150, 30));  // after a reset
-    CHECK(period.snapshot().header.hooks_ns == (begin == Period::Begin::AtFirst ? 530 : 1'530));
+    const Header header = period.snapshot().header;
+    CHECK(header.hooks_ns == (begin == Period::Begin::AtFirst ? 530 : 1'530));
+    CHECK(header.lost[0] == header.hooks_ns / 10);
 }
 
 namespace {
@@ -286,6 +317,17 @@ TEST_CASE("wakers count from the first snapshot on, over a reset, and by what th
     CHECK(wakers[1].waited_ns == 7);
     CHECK(sum.trace_at(wakers[1].waited_trace)->id == 8);
     CHECK(wakers[2].pid == 4);
+}
+
+TEST_CASE("a waker's longest sleep is one of all that a reset lies between") {
+    Period period;
+    period.add(woken({{.pid = 3, .blocked_ns = 9, .sleeps = 2}}));
+    period.add(woken({{.pid = 3, .blocked_ns = 20, .sleeps = 3}}));
+    period.add(woken({{.pid = 3, .blocked_ns = 7, .sleeps = 1}}, 2'150));
+    const Snapshot sum = period.snapshot();
+    REQUIRE(sum.wakers.size() == 1);
+    CHECK(sum.wakers[0].blocked_ns == 18);
+    CHECK(sum.wakers[0].max_ns == 11);  // all that it ended before the reset
 }
 
 TEST_CASE("a waker that becomes hidden is not counted twice") {

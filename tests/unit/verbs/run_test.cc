@@ -175,6 +175,27 @@ TEST_CASE("the totals count from the command's start, in the first snapshot as i
     CHECK(last.lost[0] == 1);
 }
 
+TEST_CASE("a reset before the first look leaves nothing to take away") {
+    Header begin;
+    begin.time_ns = 50;
+    begin.since_ns = 10;
+    begin.hooks_ns = 7;
+    begin.lost[0] = 3;
+    Task before;
+    before.runq_ns = before.runs = 5;
+    Header looked = begin;
+    forget_if_reset(begin, before, looked);
+    CHECK(begin.lost[0] == 3);
+    CHECK(before.runs == 5);
+    looked.since_ns = 60;
+    forget_if_reset(begin, before, looked);
+    CHECK(begin.time_ns == 50);
+    CHECK(begin.hooks_ns == 0);
+    CHECK(begin.lost[0] == 0);
+    CHECK(before.runq_ns == 0);
+    CHECK(before.runs == 0);
+}
+
 TEST_CASE("a command's status is what a shell says") {
     CHECK(run({"true"}) == 0);
     CHECK(run({"sh", "-c", "exit 7"}) == 7);
