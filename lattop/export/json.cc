@@ -77,6 +77,11 @@ Json learning_object(const LearningState& learning) {
             {"cpu_ns", learning.cpu_ns}};
 }
 
+/// Escaped beyond ASCII: names may hold what terminals obey.
+std::string text_of(const Json& json) {
+    return json.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
 Json kernel_frame(const KernelFrame& frame) {
     Json result{{"sym", frame.symbol.name}, {"off", frame.offset}};
     if (!frame.symbol.module.empty()) result["module"] = frame.symbol.module;
@@ -266,9 +271,6 @@ std::string refresh_json(const TableContext& context, const RowOptions& options,
     for (const Row& row : rows)
         if (row.asleep != 0) shown.push_back(row.task);
     const auto objects = find_objects ? std::optional(find_objects(shown)) : std::nullopt;
-    Json tasks = Json::array();
-    for (const Row& row : rows)
-        tasks.push_back(task_object(context, row, wanted, objects));
     Json document{{"version", kDocumentVersion},
                   {"time_ns", header.time_ns},
                   {"interval_ns", context.model.interval_ns()},
@@ -289,9 +291,16 @@ std::string refresh_json(const TableContext& context, const RowOptions& options,
         document["learning"] = learning_object(learning);
     if (!wanted.all())
         document["selection"] = {{"filter", wanted.filter}, {"no_idle", wanted.hide_idle}};
-    document["tasks"] = std::move(tasks);
-    // Escaped beyond ASCII: names may hold what terminals obey
-    return document.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
+    // As text task by task: what a document of all would hold besides is several times its text
+    std::string text = text_of(document);
+    text.back() = ',';
+    text += "\"tasks\":[";
+    for (const Row& row : rows) {
+        if (&row != &rows.front()) text += ',';
+        text += text_of(task_object(context, row, wanted, objects));
+    }
+    text += "]}\n";
+    return text;
 }
 
 }  // namespace lattop

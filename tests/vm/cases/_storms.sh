@@ -27,6 +27,7 @@ nothing_went_with_them() {
 # storms THREADS AT_ONCE EXECS: one after another; "processes" fork and die meanwhile
 storms() {
     local threads=$1 at_once=$2 execs=$3 forks tasks most
+    at_end 'echo "lost: $(lost)"'
     stress-ng --fork 1 --timeout 3600 --quiet >"$TMPDIR/forks" 2>&1 &
     forks=$!
     sleep 2
@@ -42,7 +43,7 @@ storms() {
     grep ^process "$TMPDIR/truth" >"$TMPDIR/together"
     kill $most
     most=$(sort -n "$TMPDIR/exited" | tail -n 1)
-    echo "$tasks records in use before, $(header_value used tasks) now; at most $most exited kept; lost: $(lost)"
+    echo "$tasks records in use before, $(header_value used tasks) now; at most $most exited kept"
     # The worker is called when there are 256 too many, and takes its time
     [ "$most" -lt $((256 + 256 + at_once)) ] || fail "$most exited tasks were kept"
     [ -z "$(lost)" ] || fail "lost: $(lost)"
