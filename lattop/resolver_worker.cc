@@ -113,9 +113,19 @@ ResolverWorker::State ResolverWorker::state() {
 }
 
 void ResolverWorker::look_after() {
+    forgive_pause();
     welcome_back();
     if (kept_.size() >= kMaxKept) return;
     if (const auto its = keeper()) leave_behind(*its);
+}
+
+/// Who was not looked after for as long as the patience, though it is looked four times as often, was
+/// stopped or frozen with all of lattop, or starved: no process did that.
+void ResolverWorker::forgive_pause() {
+    const auto now = SteadyClock::now();
+    if (now - std::exchange(looked_, now) < patience_) return;
+    const std::lock_guard lock(shared_->lock);
+    shared_->at_since = now;
 }
 
 bool ResolverWorker::Shared::begin(const ProgramId& process) {

@@ -75,6 +75,7 @@ private:
     void look_after();
     void start(std::unique_ptr<ResolverDoor> door, const ResolverLimits& limits,
                std::set<ProgramId> avoided, State so_far);
+    void forgive_pause();
     [[nodiscard]] std::optional<ProgramId> keeper() const;
     void leave_behind(const ProgramId& keeper);
     void welcome_back();
@@ -95,6 +96,7 @@ private:
     std::mutex care_;  // guards all below; taken before the lock of a Shared
     std::condition_variable ends_;
     bool ended_ = false;
+    std::chrono::steady_clock::time_point looked_ = std::chrono::steady_clock::now();
     std::shared_ptr<Shared> shared_;
     std::thread thread_;
     std::vector<Kept> kept_;

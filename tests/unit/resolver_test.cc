@@ -4,6 +4,7 @@
 // told to and keeps what it is taught.
 #include "lattop/resolver.h"
 
+#include <fmt/format.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 
@@ -561,6 +562,28 @@ TEST_CASE("a process that keeps the worker's thread is left behind with it, and 
         CHECK(door.lesson_count() == 1);
     }
     world.let_go();
+}
+
+TEST_CASE("time in which lattop itself was stopped is no process's doing") {
+    using namespace std::chrono_literals;
+    Kept world;
+    FakeDoor& door = world.door;
+    ResolverWorker worker(std::move(world.made), world.limits);
+    door.miss(miss_of(world.keeper));
+    std::this_thread::sleep_for(300ms);  // it is at that one by now
+    const auto before = std::chrono::steady_clock::now();
+    const pid_t self = ::getpid();
+    const std::string stop = fmt::format("(kill -STOP {0}; sleep 3; kill -CONT {0}) &", self);
+    REQUIRE(std::system(stop.c_str()) == 0);
+    while (std::chrono::steady_clock::now() - before < 3s)
+        std::this_thread::sleep_for(10ms);
+    std::this_thread::sleep_for(300ms);
+    CHECK(worker.state().keepers.empty());
+    door.keeps.set_value();
+    door.miss(miss_of(world.other));
+    while (door.lesson_count() == 0)
+        std::this_thread::yield();
+    CHECK(worker.state().stats.left_alone == 0);
 }
 
 TEST_CASE("a thread that is kept is left behind also where nobody asks what it does") {
