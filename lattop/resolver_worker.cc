@@ -119,8 +119,8 @@ void ResolverWorker::look_after() {
     if (const auto its = keeper()) leave_behind(*its);
 }
 
-/// Who was not looked after for as long as the patience, though it is looked four times as often, was
-/// stopped or frozen with all of lattop, or starved: no process did that.
+/// Who was not looked after for as long as the patience, though it is looked four times as often,
+/// was stopped or frozen with all of lattop, or starved: no process did that.
 void ResolverWorker::forgive_pause() {
     const auto now = SteadyClock::now();
     if (now - std::exchange(looked_, now) < patience_) return;

@@ -54,7 +54,7 @@ private:
         std::uint64_t first_max_ns = 0;
         std::uint64_t kept_max_ns = 0;  ///< of the period, before the last reset
         std::uint64_t round = 0;        ///< that showed it last
-        std::uint64_t grown_ns = 0;  ///< in this round
+        std::uint64_t grown_ns = 0;     ///< in this round
         std::uint64_t shrunk_ns = 0, shrunk_sleeps = 0;
         std::vector<KnownWaker> wakers;
 

@@ -133,7 +133,7 @@ TEST_CASE("the longest sleep is one of all that a reset lies between") {
     SECTION("it was before") {
         period.add(after(Machine(2).task(1, 30, 1, 30, {{4, 1}}).task(2, 20, 1, 20)));
         const Snapshot all = period.snapshot();
-        CHECK(find(all, 1)->max_ns == 100);  // all that it slept before the reset; the 400 was before the period
+        CHECK(find(all, 1)->max_ns == 100);
         CHECK(find(all, 2)->max_ns == 70);
     }
     SECTION("it is behind") {
