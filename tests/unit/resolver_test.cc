@@ -567,15 +567,16 @@ TEST_CASE("a process that keeps the worker's thread is left behind with it, and 
 TEST_CASE("time in which lattop itself was stopped is no process's doing") {
     using namespace std::chrono_literals;
     Kept world;
+    world.limits.patience = 3s;  // whoever stops it takes less to begin
     FakeDoor& door = world.door;
     ResolverWorker worker(std::move(world.made), world.limits);
     door.miss(miss_of(world.keeper));
     std::this_thread::sleep_for(300ms);  // it is at that one by now
     const auto before = std::chrono::steady_clock::now();
     const pid_t self = ::getpid();
-    const std::string stop = fmt::format("(kill -STOP {0}; sleep 3; kill -CONT {0}) &", self);
+    const std::string stop = fmt::format("(kill -STOP {0}; sleep 4; kill -CONT {0}) &", self);
     REQUIRE(std::system(stop.c_str()) == 0);
-    while (std::chrono::steady_clock::now() - before < 3s)
+    while (std::chrono::steady_clock::now() - before < 4s)
         std::this_thread::sleep_for(10ms);
     std::this_thread::sleep_for(300ms);
     CHECK(worker.state().keepers.empty());
