@@ -73,6 +73,8 @@ void Period::forget_figures() {
         }
     }
     exited_before_ = {};
+    last_.hooks_ns = 0;
+    last_.lost = {};
 }
 
 void Period::add_entry(const Snapshot& snapshot, const Entry& entry, TaskSum& of, bool first) {
@@ -212,14 +214,12 @@ void Period::add_exited(const TaskDelta& exited) {
 }
 
 void Period::add(const Snapshot& snapshot) {
-    if (round_ == 0) first_ = snapshot.header;
-    const bool reset = round_ > 0 && snapshot.header.since_ns != last_.since_ns;
-    if (reset) forget_figures();
+    if (round_ == 0) first_time_ns_ = snapshot.header.time_ns;
+    if (round_ > 0 && snapshot.header.since_ns != last_.since_ns) forget_figures();
     if (round_ > 0 || begin_ == Begin::AtNothing) {
-        const Header before = reset ? Header{} : last_;
-        hooks_ns_ += excess(snapshot.header.hooks_ns, before.hooks_ns);
+        hooks_ns_ += excess(snapshot.header.hooks_ns, last_.hooks_ns);
         for (std::size_t i = 0; i < lost_.size(); ++i)
-            lost_[i] += excess(snapshot.header.lost[i], before.lost[i]);
+            lost_[i] += excess(snapshot.header.lost[i], last_.lost[i]);
     }
     last_ = snapshot.header;
     TaskDelta exited;
@@ -243,7 +243,7 @@ Snapshot Period::snapshot() const {
     result.header = last_;
     result.header.hooks_ns = hooks_ns_;
     result.header.lost = lost_;
-    if (begin_ == Begin::AtFirst) result.header.since_ns = first_.time_ns;
+    if (begin_ == Begin::AtFirst) result.header.since_ns = first_time_ns_;
     for (const auto& [id, of] : tasks_) {
         if (of.sum.blocked_ns == 0 && of.sum.sleeps == 0 && of.sum.runq_ns == 0) continue;
         Task task = of.last;

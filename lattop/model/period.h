@@ -76,7 +76,8 @@ private:
     void add_exited(const TaskDelta& exited);
 
     Begin begin_;
-    Header first_, last_;
+    std::uint64_t first_time_ns_ = 0;
+    Header last_;
     std::uint64_t round_ = 0;  ///< snapshots so far
     TraceStore traces_;
     std::unordered_map<TaskId, TaskSum, HashTaskId> tasks_;

@@ -154,12 +154,22 @@ TEST_CASE("what the command did before it was its program does not count") {
     CHECK(snapshot.entries_of(root).front().blocked_ns == 0);
 }
 
-TEST_CASE("the totals count from the command's start, in the first snapshot as in the last") {
+namespace {
+
+/// As the module was when the command began.
+Header at_begin() {
     Header begin;
     begin.time_ns = 50;
     begin.since_ns = 10;
     begin.hooks_ns = 7;
     begin.lost[0] = 3;
+    return begin;
+}
+
+}  // namespace
+
+TEST_CASE("the totals count from the command's start, in the first snapshot as in the last") {
+    const Header begin = at_begin();
     Header last = begin;
     last.time_ns = 90;
     last.hooks_ns = 9;
@@ -176,11 +186,7 @@ TEST_CASE("the totals count from the command's start, in the first snapshot as i
 }
 
 TEST_CASE("a reset before the first look leaves nothing to take away") {
-    Header begin;
-    begin.time_ns = 50;
-    begin.since_ns = 10;
-    begin.hooks_ns = 7;
-    begin.lost[0] = 3;
+    Header begin = at_begin();
     Task before;
     before.runq_ns = before.runs = 5;
     Header looked = begin;
