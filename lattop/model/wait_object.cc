@@ -172,12 +172,14 @@ std::string thread_folder(const Sleeper& sleeper, std::uint64_t number) {
 std::string describe_thread(const Sleeper& sleeper, std::uint64_t number) {
     const std::string folder = thread_folder(sleeper, number);
     if (folder.empty()) return "";
+    constexpr std::string_view kState = "\nState:\t";
     const std::string status = read_proc_text(folder + "status").text;
     const auto pid = number_behind(status, "\nPid:");
-    const std::size_t state = status.find("\nState:\t");
+    const std::size_t state = status.find(kState);
     if (!pid || state == std::string::npos) return "";
-    return fmt::format("{} {} ({})", *pid, read_proc_line(folder + "comm"),
-                       status.substr(state + 8, 1));
+    const char letter = status.c_str()[state + kState.size()];
+    if (letter < 'A' || letter > 'z') return "";
+    return fmt::format("{} {} ({})", *pid, read_proc_line(folder + "comm"), letter);
 }
 
 std::string describe_futex(const Sleeper& sleeper, const NameAddress& name) {
