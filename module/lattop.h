@@ -312,7 +312,7 @@ struct lt {
 	atomic_t snapshot_kib, users_snapshot_kib;
 	int max_snapshot_kib;
 
-	/* learned rows: rows.c */
+	/* learned rows: rows.c, row_spaces.c, row_table.c */
 	struct hlist_head *spaces;	/* by mm; read under RCU */
 	spinlock_t spaces_lock;		/* who is in it, their tables; taken in MMU notifiers */
 	struct mutex rows_mutex;	/* one teaches at a time */

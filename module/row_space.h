@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * An address space's rows as they lie in memory: what rows.c builds, and
- * row_walk.c and memo.c read without a lock. For these files alone.
+ * An address space's rows as they lie in memory: what row_table.c builds, and
+ * row_walk.c and memo.c read without a lock. For what is named rows or row_ alone.
  */
 #ifndef LATTOP_ROW_SPACE_H
 #define LATTOP_ROW_SPACE_H
@@ -55,6 +55,22 @@ struct lt_space {
 	struct lt_row_range ranges[MAX_RANGES];
 };
 
+struct task_struct;
+
+/* row_spaces.c. The space of p's mm, a user of which the caller holds; made where there was none. -ENOMEM, -EAGAIN */
+struct lt_space *lt_space_of(struct lt *lt, struct task_struct *p, struct mm_struct *mm);
+
+/* row_table.c, spaces_lock held */
+void lt_space_drop_rows(struct lt_space *s);
+void lt_space_new_generation(struct lt_space *s);
+
+/* row_table.c, rows_mutex held and spaces_lock not */
+u32 lt_space_rows(struct lt_space *s);
+bool lt_space_has_room(struct lt_space *s, u32 more);
+int lt_space_make_room(struct lt_space *s, u32 more);
+int lt_space_add_rows(struct lt_space *s, const struct lt_row *rows, u32 n_rows,
+		      const struct lt_row_range *ranges, u32 n_ranges);
+
 static inline struct hlist_head *lt_space_bucket(struct lt *lt, struct mm_struct *mm)
 {
 	return &lt->spaces[hash_ptr(mm, LT_SPACE_HASH_BITS)];
@@ -76,7 +92,7 @@ static inline u64 lt_space_generation(struct lt_space *space)
 	return READ_ONCE(space->generation);
 }
 
-#else /* there are no rows: rows.c */
+#else /* there are no rows: rows.h */
 
 static inline u64 lt_space_generation(struct lt_space *space)
 {

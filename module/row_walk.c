@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The walk up a user stack by learned rows: for current in hooks (capture.c),
- * for a task that is asleep in process context (rewalk.c). rows.c says how
- * rows come to be there while these read them without a lock.
+ * for a task that is asleep in process context (rewalk.c). row_table.c says
+ * how rows come to be there while these read them without a lock.
  */
 #include <linux/jiffies.h>
 
-#include "rows.h"
-
-#ifdef CONFIG_MMU_NOTIFIER
-
 #include "arch_x86.h"
 #include "row_space.h"
+#include "rows.h"
 
 static __always_inline bool find_row(const struct lt_row_table *table, u64 key, struct lt_row *row)
 {
@@ -210,25 +207,3 @@ unsigned int lt_rows_walk_current(struct lt_space *space, struct lt_uframe *f,
 	*flags |= found;
 	return n;
 }
-
-#else /* rows.c: no rows, frame pointers only */
-
-struct lt_space *lt_space_find(struct lt *lt, struct mm_struct *mm)
-{
-	return NULL;
-}
-
-unsigned int lt_rows_walk(struct lt_space *space, struct lt_uframe *f, unsigned long *frames,
-			  unsigned int max, u32 *flags, lt_read_word read, void *memory)
-{
-	return 0;
-}
-
-unsigned int lt_rows_walk_current(struct lt_space *space, struct lt_uframe *f,
-				  unsigned long *frames, unsigned int max, u32 *flags,
-				  struct lt_ushape *s)
-{
-	return 0;
-}
-
-#endif
