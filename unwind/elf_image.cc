@@ -21,16 +21,6 @@ namespace {
 constexpr std::size_t kMaxKeptFrames = 65536;
 constexpr std::size_t kMaxKeptBytes = std::size_t{32} << 20;
 
-/// About how much memory a frame takes.
-std::size_t bytes_of(const UserFrame& frame) {
-    constexpr std::size_t kNode = 64;
-    std::size_t bytes = kNode + sizeof(frame) + frame.symbol.size() + frame.module.size() +
-                        frame.path.size() + frame.file.size();
-    for (const auto& call : frame.inlined)
-        bytes += sizeof(call) + call.symbol.size() + call.file.size();
-    return bytes;
-}
-
 /// An ELF handle for as long as it is read.
 struct ElfCloser {
     void operator()(Elf* elf) const { elf_end(elf); }

@@ -4,6 +4,7 @@
 // for each address of an image and shared by all stacks that hold it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -29,6 +30,16 @@ struct UserFrame {
 };
 
 using UserFramePtr = std::shared_ptr<const UserFrame>;
+
+/// About how much memory a frame takes.
+inline std::size_t bytes_of(const UserFrame& frame) {
+    constexpr std::size_t kNode = 64;
+    std::size_t bytes = kNode + sizeof(frame) + frame.symbol.size() + frame.module.size() +
+                        frame.path.size() + frame.file.size();
+    for (const InlinedFrame& call : frame.inlined)
+        bytes += sizeof(call) + call.symbol.size() + call.file.size();
+    return bytes;
+}
 
 /// A user stack with its names, innermost frame first.
 struct UserStack {

@@ -10,7 +10,9 @@
 namespace lattop {
 namespace {
 
-/// Stacks remembered: about 1 KB each with ten frames that no other stack has.
+/// Memory for stacks and their names: of a hundred thousand, where names are as programs have them.
+constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
+constexpr std::size_t kBytesOfStack = 2048;
 constexpr std::size_t kMaxStacks = std::size_t{1} << 17;
 constexpr std::size_t kMaxTasks = std::size_t{1} << 17;
 
@@ -35,6 +37,14 @@ constexpr std::array<std::uint64_t, 3> kWaitRounds = {1, 4, 16};
 /// Rounds to wait while the process is silent: others get their turn, also where it has more
 /// stacks than may be asked for at a time.
 constexpr std::uint64_t kSilentRounds = 4;
+
+/// Of a frame that is shared, what falls to each of those who hold it by now.
+std::size_t cost_of(const UserStack& stack) {
+    std::size_t bytes = kBytesOfStack + stack.frames.size() * sizeof(UserFramePtr);
+    for (const UserFramePtr& frame : stack.frames)
+        bytes += bytes_of(*frame) / static_cast<std::size_t>(frame.use_count());
+    return bytes;
+}
 
 bool has_user_part(const Trace* trace) {
     return trace != nullptr && trace->nr_user != 0 && (trace->flags & LT_TR_NO_USER) == 0;
@@ -67,7 +77,7 @@ const Task* live_task(const Task& task,
 StackNames::StackNames(std::unique_ptr<Namer> namer, Keep keep)
     : namer_(std::move(namer)),
       keep_(keep),
-      known_(kMaxStacks),
+      known_(kMaxBytes),
       asked_(kMaxStacks),
       programs_(kMaxTasks),
       command_lines_(kMaxCommandLines) {}
@@ -92,7 +102,7 @@ void StackNames::want_stack(const Shown& shown, std::vector<NameRequest>& reques
     if (known != nullptr && !known->stack.frames.empty() && !known->pending)
         known->confirmed = true;
     if (!shown.live) return;
-    if (known == nullptr) known = &known_.put(shown.id, {});
+    if (known == nullptr) known = &known_.put(shown.id, {}, kBytesOfStack);
     if (!due(*known, *shown.live)) return;
     requests.push_back(
         {shown.id, *shown.live, {shown.addresses.begin(), shown.addresses.end()}, round_, false});
@@ -118,22 +128,25 @@ bool StackNames::is_shared(const NameRequest& request, const LiveTasks& live) {
         mine.pending = true;
         sharers_[*first].push_back(id);
     } else {
-        mine.take_over(*its);
+        take_over(id, mine, *its);
     }
     return true;
 }
 
 /// What is known of another thread's stack.
-void StackNames::Known::take_over(const Known& its) {
-    *this = its;
-    pending = confirmed = false;
+void StackNames::take_over(const StackId& id, Known& mine, const Known& its) {
+    mine = its;
+    mine.pending = mine.confirmed = false;
+    known_.set_cost(id, cost_of(mine.stack));
 }
 
 /// To the threads that wait for this one's stack.
 void StackNames::share(const StackId& id) {
     const auto sharers = sharers_.extract(id);
     if (sharers.empty()) return;
-    const Known* its = known_.peek(id);
+    const Known* found = known_.peek(id);
+    const bool useful = found != nullptr && !found->ended_unseen();
+    const Known its = useful ? *found : Known();  // it may be dropped for those that take it over
     for (const StackId& sharer : sharers.mapped()) {
         Known* mine = known_.find(sharer);
         if (mine == nullptr) continue;
@@ -141,8 +154,8 @@ void StackNames::share(const StackId& id) {
         const std::uint32_t* program = programs_.peek(sharer.task);
         if (program == nullptr || *program != sharer.exec_id)
             known_.erase(sharer);
-        else if (its != nullptr && !its->ended_unseen())
-            mine->take_over(*its);
+        else if (useful)
+            take_over(sharer, *mine, its);
     }
 }
 
@@ -230,6 +243,7 @@ bool StackNames::keep(NameAnswer& answer) {
         return true;
     }
     known->stack = std::move(answer.naming.stack);
+    known_.set_cost(answer.id, cost_of(known->stack));
     known->retry_at = {};
     if (answer.naming.result == Naming::Result::Waiting) {
         known->next_round = round_ + 1;

@@ -32,7 +32,7 @@ namespace lattop {
 class StackNames final : public UserStacks {
 public:
     enum class Keep {
-        All,    ///< up to a number: for who writes, in the end, of all that was seen
+        All,    ///< up to a bound: for who writes, in the end, of all that was seen
         Shown,  ///< what snapshots still hold, and some more: for who shows what is, for months
     };
     explicit StackNames(std::unique_ptr<Namer> namer, Keep keep = Keep::All);
@@ -64,7 +64,6 @@ private:
 
         /// Its task ended before it was looked at: that says nothing of other threads.
         [[nodiscard]] bool ended_unseen() const { return settled && stack.frames.empty(); }
-        void take_over(const Known& its);
     };
 
     void note_programs(const Snapshot& snapshot);
@@ -81,6 +80,7 @@ private:
                      std::vector<NameRequest>& requests);
     using LiveTasks = std::unordered_set<TaskId, HashTaskId>;
     bool is_shared(const NameRequest& request, const LiveTasks& live);
+    void take_over(const StackId& id, Known& mine, const Known& its);
     void share(const StackId& id);
     void ask(const Snapshot& snapshot, std::vector<NameRequest> wanted);
     // Whether there is anything new in it.

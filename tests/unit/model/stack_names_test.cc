@@ -78,6 +78,31 @@ TEST_CASE("more stacks than are kept of what is gone are known while they are sh
         CHECK(test.names->find({{LT_KIND_TASK, pid, pid, 1000}, 1, 50}) != nullptr);
 }
 
+TEST_CASE(
+    "memory for names is bounded, however long they are: who was not seen for long goes first") {
+    constexpr std::size_t kMiB = std::size_t{1} << 20;
+    Names test;
+    const auto process = [&](std::uint32_t pid) {
+        SnapshotBuilder builder;
+        const auto trace = builder.add_trace({.id = 50, .user = {7, 8}});
+        builder.add_task({.pid = pid, .entries = {{.trace = trace}}});
+        test.names->want(builder.snapshot());
+        test.namer->answer();
+        test.names->collect();
+        return StackId{{LT_KIND_TASK, pid, pid, 1000}, 1, 50};
+    };
+    const StackId first = process(1);
+    test.namer->path_bytes = kMiB;
+    for (std::uint32_t pid = 2; pid < 100; ++pid)
+        process(pid);
+    CHECK(test.names->find(first) != nullptr);
+    StackId last{};
+    for (std::uint32_t pid = 100; pid < 140; ++pid)
+        last = process(pid);
+    CHECK(test.names->find(first) == nullptr);
+    CHECK(test.names->find(last) != nullptr);
+}
+
 TEST_CASE("stacks of an earlier program are never looked up in the present one") {
     Names test;
     test.names->want(one_task(2, 1));

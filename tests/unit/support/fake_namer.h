@@ -39,6 +39,7 @@ public:
                 for (const std::uint64_t address : request.addresses) {
                     auto frame = std::make_shared<UserFrame>();
                     frame->symbol = "at_" + std::to_string(address);
+                    frame->path.resize(path_bytes, '/');
                     naming.stack.frames.push_back(frame);
                 }
             answers_.push_back({request.id, naming});
@@ -72,6 +73,7 @@ public:
 
     std::vector<NameRequest> requests;
     std::vector<std::uint32_t> silent_pids;
+    std::size_t path_bytes = 0;  ///< of each frame's
 
 private:
     std::vector<NameAnswer> answers_;
