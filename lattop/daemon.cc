@@ -79,7 +79,7 @@ void say_lost(const std::string& lines) {
         if (!line.empty()) say(fmt::format("lattop daemon: {}\n", line));
 }
 
-/// Becomes a resolver, as soon as there is a module; nothing when asked to end
+/// Becomes a resolver, as soon as there is a module, and memory; nothing when asked to end
 /// before. Started with the machine, a daemon may be there before the module.
 std::unique_ptr<ResolverDoor> open_door(const DaemonOptions& options, EndSignals& signals) {
     bool said = false;
@@ -91,6 +91,10 @@ std::unique_ptr<ResolverDoor> open_door(const DaemonOptions& options, EndSignals
             if (!said)
                 say(fmt::format("lattop daemon: {}: waiting for it\n{}\n", error.what(),
                                 error.hint()));
+            said = true;
+        } catch (const PassingError& error) {
+            if (options.once) throw;
+            if (!said) say(fmt::format("lattop daemon: {}: trying again\n", error.what()));
             said = true;
         }
         if (asked_to_end(signals)) return nullptr;
