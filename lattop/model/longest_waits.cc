@@ -3,8 +3,6 @@
 // See longest_waits.h.
 #include "lattop/model/longest_waits.h"
 
-#include <algorithm>
-
 namespace lattop {
 
 void LongestWaits::add(const Snapshot& snapshot, const SleepObjects& objects) {
@@ -14,11 +12,8 @@ void LongestWaits::add(const Snapshot& snapshot, const SleepObjects& objects) {
         if (object == nullptr) continue;
         const Entry* now = snapshot.ongoing_entry(task);
         if (now == nullptr) continue;
-        const EntryId stack = id_of(snapshot, *now);
-        std::vector<LongestWait>& waits = waits_[id_of(task)];
-        auto known = std::ranges::find(waits, stack, &LongestWait::stack);
-        if (known == waits.end()) known = waits.insert(known, {stack, 0, ""});
-        if (task.ongoing_ns > known->ns) *known = {stack, task.ongoing_ns, *object};
+        LongestWait& known = waits_[id_of(task)][id_of(snapshot, *now)];
+        if (task.ongoing_ns > known.ns) known = {task.ongoing_ns, *object};
     }
 }
 
@@ -26,8 +21,8 @@ const LongestWait* LongestWaits::find(const Snapshot& snapshot, const Task& task
                                       const Entry& entry) const {
     const auto its = waits_.find(id_of(task));
     if (its == waits_.end()) return nullptr;
-    const auto found = std::ranges::find(its->second, id_of(snapshot, entry), &LongestWait::stack);
-    return found == its->second.end() ? nullptr : &*found;
+    const auto found = its->second.find(id_of(snapshot, entry));
+    return found == its->second.end() ? nullptr : &found->second;
 }
 
 }  // namespace lattop

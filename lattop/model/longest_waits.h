@@ -7,14 +7,12 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
 #include "lattop/model/sleep_objects.h"
 
 namespace lattop {
 
 struct LongestWait {
-    EntryId stack;
     std::uint64_t ns = 0;  ///< as long as it was seen to last
     std::string object;    ///< any bytes
 };
@@ -29,7 +27,8 @@ public:
                                           const Entry& entry) const;
 
 private:
-    std::unordered_map<TaskId, std::vector<LongestWait>, HashTaskId> waits_;
+    using OfTask = std::unordered_map<EntryId, LongestWait, HashEntryId>;
+    std::unordered_map<TaskId, OfTask, HashTaskId> waits_;
 };
 
 }  // namespace lattop

@@ -61,6 +61,11 @@ std::size_t HashTaskId::operator()(const TaskId& id) const {
     return std::hash<std::uint64_t>{}(pids * kHashMultiplier ^ id.start_ns ^ id.kind);
 }
 
+std::size_t HashEntryId::operator()(const EntryId& id) const {
+    return std::hash<std::uint64_t>{}((id.trace_id * kHashMultiplier ^ id.exec_id) +
+                                      (id.other ? 1 : 0));
+}
+
 TaskId id_of(const Waker& waker) {
     return {LT_KIND_TASK, waker.pid, waker.tgid, waker.start_ns};
 }
@@ -81,6 +86,7 @@ void Model::remember() {
         figures.all_entries = task.n_entries == task.traces_total;
         for (const Entry& entry : snapshot_.entries_of(task))
             figures.entries.push_back({id_of(snapshot_, entry), figures_of(entry)});
+        std::ranges::sort(figures.entries, {}, &EntryFigures::id);
     }
     before_whole_ = snapshot_.tasks.size() >= snapshot_.header.tasks_matched;
 }
@@ -91,9 +97,9 @@ void Model::compare_entries(const Task& task, TaskFigures& before) {
     for (const Entry& entry : snapshot_.entries_of(task)) {
         auto& delta = entry_deltas_[index++];
         const EntryDelta now = figures_of(entry);
-        const auto found =
-            std::ranges::find(before.entries, id_of(snapshot_, entry), &EntryFigures::id);
-        if (found == before.entries.end()) {
+        const EntryId id = id_of(snapshot_, entry);
+        const auto found = std::ranges::lower_bound(before.entries, id, {}, &EntryFigures::id);
+        if (found == before.entries.end() || found->id != id) {
             if (before.all_entries) delta = now;
             continue;
         }

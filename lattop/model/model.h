@@ -11,6 +11,7 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -50,10 +51,14 @@ struct EntryId {
     std::uint32_t exec_id = 0;
     bool other = false;
 
-    bool operator==(const EntryId&) const = default;
+    auto operator<=>(const EntryId&) const = default;
 };
 
 EntryId id_of(const Snapshot& snapshot, const Entry& entry);
+
+struct HashEntryId {
+    std::size_t operator()(const EntryId& id) const;
+};
 
 /// Figures of a task in one interval.
 struct TaskDelta {
@@ -100,7 +105,7 @@ private:
     };
     struct TaskFigures {
         TaskDelta figures{};
-        std::vector<EntryFigures> entries{};
+        std::vector<EntryFigures> entries{};  ///< in the order of their ids
         bool all_entries = false;
     };
     /// What entries have less of than before. The module walks a sleeper again when it has

@@ -78,32 +78,29 @@ void Period::forget_figures() {
 }
 
 void Period::add_entry(const Snapshot& snapshot, const Entry& entry, TaskSum& of, bool first) {
-    const EntryId id = id_of(snapshot, entry);
-    auto found = std::ranges::find(of.entries, id, &EntrySum::id);
-    if (found == of.entries.end()) {
-        EntrySum fresh;
-        fresh.id = id;
+    const auto [place, added] = of.places.try_emplace(id_of(snapshot, entry), of.entries.size());
+    if (added) {
+        EntrySum& fresh = of.entries.emplace_back();
         if (first) fresh.last = entry;
         fresh.first_max_ns = first ? entry.max_ns : 0;
         fresh.sum.trace = keep(snapshot, entry.trace);
         fresh.sum.exec_id = entry.exec_id;
-        of.entries.push_back(std::move(fresh));
-        found = of.entries.end() - 1;
     }
-    Entry& sum = found->sum;
-    const Entry& last = found->last;
-    found->round = round_ + 1;
-    found->grown_ns = excess(entry.blocked_ns, last.blocked_ns);
-    found->shrunk_ns = excess(last.blocked_ns, entry.blocked_ns);
-    found->shrunk_sleeps = excess(last.sleeps, entry.sleeps);
+    EntrySum& its = of.entries[place->second];
+    Entry& sum = its.sum;
+    const Entry& last = its.last;
+    its.round = round_ + 1;
+    its.grown_ns = excess(entry.blocked_ns, last.blocked_ns);
+    its.shrunk_ns = excess(last.blocked_ns, entry.blocked_ns);
+    its.shrunk_sleeps = excess(last.sleeps, entry.sleeps);
     sum.blocked_ns += excess(entry.blocked_ns, last.blocked_ns);
     sum.sleeps += excess(entry.sleeps, last.sleeps);
     for (std::size_t i = 0; i < sum.hist.size(); ++i)
         sum.hist[i] += excess(entry.hist[i], last.hist[i]);
     sum.flags = entry.flags;
     sum.ongoing_ns = std::min(entry.ongoing_ns, sum.blocked_ns);
-    found->last = entry;
-    add_wakers(snapshot, entry, *found, first);
+    its.last = entry;
+    add_wakers(snapshot, entry, its, first);
 }
 
 TraceIndex Period::keep(const Snapshot& snapshot, TraceIndex trace) {

@@ -48,7 +48,6 @@ private:
         [[nodiscard]] std::uint64_t longest_ns() const;
     };
     struct EntrySum {
-        EntryId id;
         Entry last;  ///< as the module counts it; its trace is the store's
         Entry sum;   ///< in the period
         std::uint64_t first_max_ns = 0;
@@ -65,6 +64,7 @@ private:
         Task sum;
         std::uint64_t round = 0;  ///< that showed it last
         std::vector<EntrySum> entries;
+        std::unordered_map<EntryId, std::size_t, HashEntryId> places;  ///< in entries
     };
 
     void forget_figures();
