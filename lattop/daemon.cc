@@ -82,20 +82,20 @@ void say_lost(const std::string& lines) {
 /// Becomes a resolver, as soon as there is a module, and memory; nothing when asked to end
 /// before. Started with the machine, a daemon may be there before the module.
 std::unique_ptr<ResolverDoor> open_door(const DaemonOptions& options, EndSignals& signals) {
-    bool said = false;
+    std::string said;
+    const auto say_once = [&](const std::string& text) {
+        if (text != said) say(said = text);
+    };
     for (;;) {
         try {
             return std::make_unique<ProcResolverDoor>();
         } catch (const NoModuleError& error) {
             if (options.once) throw;
-            if (!said)
-                say(fmt::format("lattop daemon: {}: waiting for it\n{}\n", error.what(),
-                                error.hint()));
-            said = true;
+            say_once(
+                fmt::format("lattop daemon: {}: waiting for it\n{}\n", error.what(), error.hint()));
         } catch (const PassingError& error) {
             if (options.once) throw;
-            if (!said) say(fmt::format("lattop daemon: {}: trying again\n", error.what()));
-            said = true;
+            say_once(fmt::format("lattop daemon: {}: trying again\n", error.what()));
         }
         if (asked_to_end(signals)) return nullptr;
     }

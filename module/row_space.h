@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * An address space's rows as they lie in memory: what row_table.c builds, and
- * row_walk.c and memo.c read without a lock. For what is named rows or row_ alone.
+ * row_walk.c and memo.h read without a lock. For these, rows.c and row_spaces.c alone.
  */
 #ifndef LATTOP_ROW_SPACE_H
 #define LATTOP_ROW_SPACE_H

@@ -10,7 +10,6 @@
  */
 #include <linux/mm.h>
 
-#include "compat/mm.h"
 #include "lattop.h"
 #include "row_space.h"
 #include "rows.h"
