@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The thread that resolves: when it begins, waits, gives up, ends, and is left behind with a
+// process that keeps it.
+#include "lattop/resolver_worker.h"
+
+#include <fmt/format.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tests/unit/support/catch.h"
+#include "tests/unit/support/child.h"
+#include "tests/unit/support/fake_resolver_door.h"
+
+namespace lattop::test {
+
+TEST_CASE("the worker resolves on its own thread and ends when asked") {
+    const Child child(kResolvedProgram, kResolvedLines);
+    auto made = std::make_unique<FakeDoor>();
+    FakeDoor& door = *made;
+    door.asleep = {miss_of(child)};
+    ResolverWorker worker(std::move(made));
+    while (door.lesson_count() < 1)
+        std::this_thread::yield();
+    door.miss(door.asleep[0]);
+    while (door.lesson_count() < 2)
+        std::this_thread::yield();
+    CHECK(worker.state().running);
+}
+
+TEST_CASE("the worker is not idle before it has looked at who sleeps") {
+    auto made = std::make_unique<FakeDoor>();
+    FakeDoor& door = *made;
+    std::unique_lock held(door.lock);
+    ResolverWorker worker(std::move(made));
+    CHECK(!worker.state().idle);
+    held.unlock();
+    while (!worker.state().idle)
+        std::this_thread::yield();
+    CHECK(worker.state().running);
+}
+
+TEST_CASE("the worker says why it gave up") {
+    auto made = std::make_unique<FakeDoor>();
+    FakeDoor& door = *made;
+    door.fail = true;
+    ResolverWorker worker(std::move(made));
+    ::eventfd_write(door.ready_fd(), 1);
+    while (worker.state().running)
+        std::this_thread::yield();
+    CHECK(worker.state().failure == "the module is broken");
+}
+
+TEST_CASE("the worker goes on behind reads that fail in passing") {
+    const Child child(kResolvedProgram, kResolvedLines);
+    auto made = std::make_unique<FakeDoor>();
+    FakeDoor& door = *made;
+    door.passing = GENERATE(1, 2);  // who sleeps, and then the first misses
+    const int failures = door.passing;
+    ResolverWorker worker(std::move(made));
+    while (!worker.state().idle && worker.state().running)
+        std::this_thread::yield();
+    door.miss(miss_of(child));
+    while (door.lesson_count() < 1 && worker.state().running)
+        std::this_thread::yield();
+    while (!worker.state().idle && worker.state().running)
+        std::this_thread::yield();
+    const ResolverWorker::State state = worker.state();
+    CHECK(state.running);
+    CHECK(state.failure.empty());
+    CHECK(state.stats.failed_reads == static_cast<std::uint64_t>(failures));
+}
+
+TEST_CASE("the worker teaches a module that is loaded again from the start") {
+    const Child child(kResolvedProgram, kResolvedLines);
+    auto made = std::make_unique<FakeDoor>();
+    FakeDoor& door = *made;
+    door.asleep = {miss_of(child)};
+    ResolverWorker worker(std::move(made));
+    while (door.lesson_count() < 1)
+        std::this_thread::yield();
+    door.unload(true);
+    while (door.lesson_count() < 2)
+        std::this_thread::yield();
+    const std::vector<std::size_t> rows = door.lesson_rows();
+    CHECK(rows[1] == rows[0]);
+    // What it did is published behind the lesson, and it was idle between the two loads already.
+    while (worker.state().stats.rows < rows[0] + rows[1] || !worker.state().idle)
+        std::this_thread::yield();
+    const ResolverWorker::State state = worker.state();
+    CHECK(state.running);
+    CHECK(!state.waiting);
+    CHECK(state.loads == 2);
+    CHECK(state.stats.rows == rows[0] + rows[1]);
+    CHECK(door.lesson_count() == 2);
+}
+
+TEST_CASE("what the worker taught last before the module went is counted") {
+    const Child child(kResolvedProgram, kResolvedLines);
+    auto made = std::make_unique<FakeDoor>();
+    FakeDoor& door = *made;
+    door.asleep = {miss_of(child)};
+    door.gone_behind_lesson = 1;
+    ResolverWorker worker(std::move(made));
+    while (!worker.state().idle)
+        std::this_thread::yield();
+    const std::vector<std::size_t> rows = door.lesson_rows();
+    REQUIRE(rows.size() == 2);
+    CHECK(worker.state().loads == 2);
+    CHECK(worker.state().stats.rows == rows[0] + rows[1]);
+}
+
+TEST_CASE("the worker waits for a module that was unloaded, and ends when asked") {
+    auto made = std::make_unique<FakeDoor>();
+    FakeDoor& door = *made;
+    door.unload(false);
+    ResolverWorker worker(std::move(made));
+    while (!worker.state().waiting)
+        std::this_thread::yield();
+    CHECK(worker.state().running);
+    CHECK(!worker.state().idle);
+    CHECK(worker.state().loads == 1);
+}
+
+namespace {
+
+/// One process that keeps who looks at it, another that does not, and a door that both come by.
+struct Kept {
+    Kept() : door(*made) {
+        door.destroyed = [this] { ended.set_value(); };
+        door.keeper = miss_of(keeper).tgid;
+        limits.patience =
+            std::chrono::seconds(2);  // the other one is not to take as long, on any machine
+    }
+
+    /// The thread that was left behind goes on, and ends.
+    void let_go() {
+        door.keeps.set_value();
+        ended.get_future().wait();
+    }
+
+    const Child keeper{kResolvedProgram, kResolvedLines};
+    const Child other{kResolvedProgram, kResolvedLines};
+    std::unique_ptr<FakeDoor> made = std::make_unique<FakeDoor>();
+    FakeDoor& door;
+    std::promise<void> ended;
+    ResolverLimits limits;
+};
+
+}  // namespace
+
+TEST_CASE("a process that keeps the worker's thread is left behind with it, and the rest goes on") {
+    Kept world;
+    FakeDoor& door = world.door;
+    {
+        ResolverWorker worker(std::move(world.made), world.limits);
+        door.miss(miss_of(world.keeper));
+        while (worker.state().keepers.empty())
+            std::this_thread::yield();
+        CHECK(worker.state().keepers == std::vector{door.keeper});
+        door.miss(miss_of(world.keeper));
+        door.miss(miss_of(world.other));
+        while (worker.state().stats.rows == 0)
+            std::this_thread::yield();
+        CHECK(worker.state().running);
+        CHECK(worker.state().stats.left_alone == 1);
+        CHECK(door.lesson_count() == 1);
+    }
+    world.let_go();
+}
+
+TEST_CASE("time in which lattop itself was stopped is no process's doing") {
+    using namespace std::chrono_literals;
+    Kept world;
+    world.limits.patience = 3s;  // whoever stops it takes less to begin
+    FakeDoor& door = world.door;
+    ResolverWorker worker(std::move(world.made), world.limits);
+    door.miss(miss_of(world.keeper));
+    std::this_thread::sleep_for(300ms);  // it is at that one by now
+    const auto before = std::chrono::steady_clock::now();
+    const pid_t self = ::getpid();
+    const std::string stop = fmt::format("(kill -STOP {0}; sleep 4; kill -CONT {0}) &", self);
+    REQUIRE(std::system(stop.c_str()) == 0);
+    while (std::chrono::steady_clock::now() - before < 4s)
+        std::this_thread::sleep_for(10ms);
+    std::this_thread::sleep_for(300ms);
+    CHECK(worker.state().keepers.empty());
+    door.keeps.set_value();
+    door.miss(miss_of(world.other));
+    while (door.lesson_count() == 0)
+        std::this_thread::yield();
+    CHECK(worker.state().stats.left_alone == 0);
+}
+
+TEST_CASE("a thread that is kept is left behind also where nobody asks what it does") {
+    Kept world;
+    FakeDoor& door = world.door;
+    const lt_miss its = miss_of(world.other);
+    {
+        ResolverWorker worker(std::move(world.made), world.limits);
+        door.miss(miss_of(world.keeper));
+        while (door.others == 0)
+            std::this_thread::yield();
+        door.miss(its);
+        while (door.lesson_count() == 0)
+            std::this_thread::yield();
+        CHECK(worker.state().keepers == std::vector{door.keeper});
+    }
+    world.let_go();
+}
+
+}  // namespace lattop::test
