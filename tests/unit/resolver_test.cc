@@ -3,14 +3,11 @@
 // What the resolver teaches a module of real processes, and what it holds.
 #include "lattop/resolver.h"
 
-#include <fmt/format.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <memory>
-#include <utility>
 
 #include "lattop/source/error.h"
 #include "tests/unit/support/catch.h"
