@@ -10,10 +10,8 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <functional>
 #include <iterator>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 
@@ -39,42 +37,46 @@ public:
     [[nodiscard]] const std::string& path() const { return path_; }
 
     void write(const std::string& name, std::string_view text) {
-        if (!changed(name, text)) return;
-        const auto [found, added] = files_.try_emplace(name, -1);
-        if (added)
-            found->second = ::open(place(name).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-        REQUIRE(::pwrite(found->second, text.data(), text.size(), 0) == std::ssize(text));
-        REQUIRE(::ftruncate(found->second, std::ssize(text)) == 0);
+        Item* item = changed(name, text);
+        if (item == nullptr) return;
+        if (item->fd < 0)
+            item->fd = ::open(item->path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        REQUIRE(::pwrite(item->fd, text.data(), text.size(), 0) == std::ssize(text));
+        REQUIRE(::ftruncate(item->fd, std::ssize(text)) == 0);
     }
 
     /// A link to `target`; none where a link cannot lead there.
     void link(const std::string& name, std::string_view target) {
-        if (!changed(name, target)) return;
-        const std::string link = place(name);
+        const Item* item = changed(name, target);
+        if (item == nullptr) return;
+        ::unlink(item->path.c_str());
         const std::string path(target.substr(0, target.find('\0')));
-        ::unlink(link.c_str());
         // One that is too long for the kernel leads nowhere
-        if (!path.empty()) static_cast<void>(::symlink(path.c_str(), link.c_str()) == 0);
+        if (!path.empty()) static_cast<void>(::symlink(path.c_str(), item->path.c_str()) == 0);
     }
 
 private:
-    bool changed(const std::string& name, std::string_view text) {
-        const auto [found, added] = written_.try_emplace(name);
-        if (!added && found->second == text) return false;
-        found->second = text;
-        return true;
-    }
-    std::string place(const std::string& name) {
-        std::string path = path_ + "/" + name;
-        const std::string_view folder(path.data(), path.rfind('/'));
-        if (folders_.emplace(folder).second) std::filesystem::create_directories(folder);
-        return path;
+    struct Item {
+        std::string path;
+        std::string text;  // or where it leads
+        int fd = -1;       // of a file; closed with the fuzzer
+    };
+
+    /// What is to be written anew; nullptr where it is as it should be.
+    Item* changed(const std::string& name, std::string_view text) {
+        const auto [found, added] = items_.try_emplace(name);
+        Item& item = found->second;
+        if (!added && item.text == text) return nullptr;
+        if (added) {
+            item.path = path_ + "/" + name;
+            std::filesystem::create_directories(std::filesystem::path(item.path).parent_path());
+        }
+        item.text = text;
+        return &item;
     }
 
     std::string path_;
-    std::map<std::string, std::string> written_;
-    std::map<std::string, int> files_;  // closed with the fuzzer
-    std::set<std::string, std::less<>> folders_;
+    std::map<std::string, Item> items_;
 };
 
 }  // namespace lattop::fuzz
