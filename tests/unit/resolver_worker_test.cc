@@ -22,120 +22,30 @@
 #include "tests/unit/support/fake_resolver_door.h"
 
 namespace lattop::test {
-
-TEST_CASE("the worker resolves on its own thread and ends when asked") {
-    const Child child(kResolvedProgram, kResolvedLines);
-    auto made = std::make_unique<FakeDoor>();
-    FakeDoor& door = *made;
-    door.asleep = {miss_of(child)};
-    ResolverWorker worker(std::move(made));
-    while (door.lesson_count() < 1)
-        std::this_thread::yield();
-    door.miss(door.asleep[0]);
-    while (door.lesson_count() < 2)
-        std::this_thread::yield();
-    CHECK(worker.state().running);
-}
-
-TEST_CASE("the worker is not idle before it has looked at who sleeps") {
-    auto made = std::make_unique<FakeDoor>();
-    FakeDoor& door = *made;
-    std::unique_lock held(door.lock);
-    ResolverWorker worker(std::move(made));
-    CHECK(!worker.state().idle);
-    held.unlock();
-    while (!worker.state().idle)
-        std::this_thread::yield();
-    CHECK(worker.state().running);
-}
-
-TEST_CASE("the worker says why it gave up") {
-    auto made = std::make_unique<FakeDoor>();
-    FakeDoor& door = *made;
-    door.fail = true;
-    ResolverWorker worker(std::move(made));
-    ::eventfd_write(door.ready_fd(), 1);
-    while (worker.state().running)
-        std::this_thread::yield();
-    CHECK(worker.state().failure == "the module is broken");
-}
-
-TEST_CASE("the worker goes on behind reads that fail in passing") {
-    const Child child(kResolvedProgram, kResolvedLines);
-    auto made = std::make_unique<FakeDoor>();
-    FakeDoor& door = *made;
-    door.passing = GENERATE(1, 2);  // who sleeps, and then the first misses
-    const int failures = door.passing;
-    ResolverWorker worker(std::move(made));
-    while (!worker.state().idle && worker.state().running)
-        std::this_thread::yield();
-    door.miss(miss_of(child));
-    while (door.lesson_count() < 1 && worker.state().running)
-        std::this_thread::yield();
-    while (!worker.state().idle && worker.state().running)
-        std::this_thread::yield();
-    const ResolverWorker::State state = worker.state();
-    CHECK(state.running);
-    CHECK(state.failure.empty());
-    CHECK(state.stats.failed_reads == static_cast<std::uint64_t>(failures));
-}
-
-TEST_CASE("the worker teaches a module that is loaded again from the start") {
-    const Child child(kResolvedProgram, kResolvedLines);
-    auto made = std::make_unique<FakeDoor>();
-    FakeDoor& door = *made;
-    door.asleep = {miss_of(child)};
-    ResolverWorker worker(std::move(made));
-    while (door.lesson_count() < 1)
-        std::this_thread::yield();
-    door.unload(true);
-    while (door.lesson_count() < 2)
-        std::this_thread::yield();
-    const std::vector<std::size_t> rows = door.lesson_rows();
-    CHECK(rows[1] == rows[0]);
-    // What it did is published behind the lesson, and it was idle between the two loads already.
-    while (worker.state().stats.rows < rows[0] + rows[1] || !worker.state().idle)
-        std::this_thread::yield();
-    const ResolverWorker::State state = worker.state();
-    CHECK(state.running);
-    CHECK(!state.waiting);
-    CHECK(state.loads == 2);
-    CHECK(state.stats.rows == rows[0] + rows[1]);
-    CHECK(door.lesson_count() == 2);
-}
-
-TEST_CASE("what the worker taught last before the module went is counted") {
-    const Child child(kResolvedProgram, kResolvedLines);
-    auto made = std::make_unique<FakeDoor>();
-    FakeDoor& door = *made;
-    door.asleep = {miss_of(child)};
-    door.gone_behind_lesson = 1;
-    ResolverWorker worker(std::move(made));
-    while (!worker.state().idle)
-        std::this_thread::yield();
-    const std::vector<std::size_t> rows = door.lesson_rows();
-    REQUIRE(rows.size() == 2);
-    CHECK(worker.state().loads == 2);
-    CHECK(worker.state().stats.rows == rows[0] + rows[1]);
-}
-
-TEST_CASE("the worker waits for a module that was unloaded, and ends when asked") {
-    auto made = std::make_unique<FakeDoor>();
-    FakeDoor& door = *made;
-    door.unload(false);
-    ResolverWorker worker(std::move(made));
-    while (!worker.state().waiting)
-        std::this_thread::yield();
-    CHECK(worker.state().running);
-    CHECK(!worker.state().idle);
-    CHECK(worker.state().loads == 1);
-}
-
 namespace {
 
+template <typename So>
+void until(const So& so) {
+    while (!so())
+        std::this_thread::yield();
+}
+
+/// A fake module: a worker is given `made`, and what it does there is seen in `door`.
+struct Module {
+    std::unique_ptr<FakeDoor> made = std::make_unique<FakeDoor>();
+    FakeDoor& door = *made;
+};
+
+/// One process that sleeps already.
+struct Sleeper : Module {
+    Sleeper() { door.asleep = {miss_of(child)}; }
+
+    const Child child{kResolvedProgram, kResolvedLines};
+};
+
 /// One process that keeps who looks at it, another that does not, and a door that both come by.
-struct Kept {
-    Kept() : door(*made) {
+struct Kept : Module {
+    Kept() {
         door.destroyed = [this] { ended.set_value(); };
         door.keeper = miss_of(keeper).tgid;
         limits.patience =
@@ -150,13 +60,101 @@ struct Kept {
 
     const Child keeper{kResolvedProgram, kResolvedLines};
     const Child other{kResolvedProgram, kResolvedLines};
-    std::unique_ptr<FakeDoor> made = std::make_unique<FakeDoor>();
-    FakeDoor& door;
     std::promise<void> ended;
     ResolverLimits limits;
 };
 
 }  // namespace
+
+TEST_CASE("the worker resolves on its own thread and ends when asked") {
+    Sleeper world;
+    FakeDoor& door = world.door;
+    ResolverWorker worker(std::move(world.made));
+    until([&] { return door.lesson_count() >= 1; });
+    door.miss(door.asleep[0]);
+    until([&] { return door.lesson_count() >= 2; });
+    CHECK(worker.state().running);
+}
+
+TEST_CASE("the worker is not idle before it has looked at who sleeps") {
+    Module world;
+    FakeDoor& door = world.door;
+    std::unique_lock held(door.lock);
+    ResolverWorker worker(std::move(world.made));
+    CHECK(!worker.state().idle);
+    held.unlock();
+    until([&] { return worker.state().idle; });
+    CHECK(worker.state().running);
+}
+
+TEST_CASE("the worker says why it gave up") {
+    Module world;
+    FakeDoor& door = world.door;
+    door.fail = true;
+    ResolverWorker worker(std::move(world.made));
+    ::eventfd_write(door.ready_fd(), 1);
+    until([&] { return !worker.state().running; });
+    CHECK(worker.state().failure == "the module is broken");
+}
+
+TEST_CASE("the worker goes on behind reads that fail in passing") {
+    const Child child(kResolvedProgram, kResolvedLines);
+    Module world;
+    FakeDoor& door = world.door;
+    door.passing = GENERATE(1, 2);  // who sleeps, and then the first misses
+    const int failures = door.passing;
+    ResolverWorker worker(std::move(world.made));
+    until([&] { return worker.state().idle || !worker.state().running; });
+    door.miss(miss_of(child));
+    until([&] { return door.lesson_count() >= 1 || !worker.state().running; });
+    until([&] { return worker.state().idle || !worker.state().running; });
+    const ResolverWorker::State state = worker.state();
+    CHECK(state.running);
+    CHECK(state.failure.empty());
+    CHECK(state.stats.failed_reads == static_cast<std::uint64_t>(failures));
+}
+
+TEST_CASE("the worker teaches a module that is loaded again from the start") {
+    Sleeper world;
+    FakeDoor& door = world.door;
+    ResolverWorker worker(std::move(world.made));
+    until([&] { return door.lesson_count() >= 1; });
+    door.unload(true);
+    until([&] { return door.lesson_count() >= 2; });
+    const std::vector<std::size_t> rows = door.lesson_rows();
+    CHECK(rows[1] == rows[0]);
+    // What it did is published behind the lesson, and it was idle between the two loads already.
+    until([&] { return worker.state().stats.rows >= rows[0] + rows[1] && worker.state().idle; });
+    const ResolverWorker::State state = worker.state();
+    CHECK(state.running);
+    CHECK(!state.waiting);
+    CHECK(state.loads == 2);
+    CHECK(state.stats.rows == rows[0] + rows[1]);
+    CHECK(door.lesson_count() == 2);
+}
+
+TEST_CASE("what the worker taught last before the module went is counted") {
+    Sleeper world;
+    FakeDoor& door = world.door;
+    door.gone_behind_lesson = 1;
+    ResolverWorker worker(std::move(world.made));
+    until([&] { return worker.state().idle; });
+    const std::vector<std::size_t> rows = door.lesson_rows();
+    REQUIRE(rows.size() == 2);
+    CHECK(worker.state().loads == 2);
+    CHECK(worker.state().stats.rows == rows[0] + rows[1]);
+}
+
+TEST_CASE("the worker waits for a module that was unloaded, and ends when asked") {
+    Module world;
+    FakeDoor& door = world.door;
+    door.unload(false);
+    ResolverWorker worker(std::move(world.made));
+    until([&] { return worker.state().waiting; });
+    CHECK(worker.state().running);
+    CHECK(!worker.state().idle);
+    CHECK(worker.state().loads == 1);
+}
 
 TEST_CASE("a process that keeps the worker's thread is left behind with it, and the rest goes on") {
     Kept world;
@@ -164,13 +162,11 @@ TEST_CASE("a process that keeps the worker's thread is left behind with it, and 
     {
         ResolverWorker worker(std::move(world.made), world.limits);
         door.miss(miss_of(world.keeper));
-        while (worker.state().keepers.empty())
-            std::this_thread::yield();
+        until([&] { return !worker.state().keepers.empty(); });
         CHECK(worker.state().keepers == std::vector{door.keeper});
         door.miss(miss_of(world.keeper));
         door.miss(miss_of(world.other));
-        while (worker.state().stats.rows == 0)
-            std::this_thread::yield();
+        until([&] { return worker.state().stats.rows != 0; });
         CHECK(worker.state().running);
         CHECK(worker.state().stats.left_alone == 1);
         CHECK(door.lesson_count() == 1);
@@ -196,8 +192,7 @@ TEST_CASE("time in which lattop itself was stopped is no process's doing") {
     CHECK(worker.state().keepers.empty());
     door.keeps.set_value();
     door.miss(miss_of(world.other));
-    while (door.lesson_count() == 0)
-        std::this_thread::yield();
+    until([&] { return door.lesson_count() != 0; });
     CHECK(worker.state().stats.left_alone == 0);
 }
 
@@ -208,11 +203,9 @@ TEST_CASE("a thread that is kept is left behind also where nobody asks what it d
     {
         ResolverWorker worker(std::move(world.made), world.limits);
         door.miss(miss_of(world.keeper));
-        while (door.others == 0)
-            std::this_thread::yield();
+        until([&] { return door.others != 0; });
         door.miss(its);
-        while (door.lesson_count() == 0)
-            std::this_thread::yield();
+        until([&] { return door.lesson_count() != 0; });
         CHECK(worker.state().keepers == std::vector{door.keeper});
     }
     world.let_go();
