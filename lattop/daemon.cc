@@ -61,7 +61,8 @@ std::string describe_trouble(const ResolverStats& stats) {
     add(stats.gone, "misses of processes that had ended or may not be read");
     add(stats.left_alone, "misses of processes that kept who looked at them waiting");
     add(stats.unopened,
-        "frames not taught: no descriptor or memory to open their file, tried again later");
+        "frames not taught: no descriptor or memory to open their process or file, tried again "
+        "later");
     add(stats.failed_reads, "reads of the module failed in passing, tried again later");
     add(stats.stale, "lessons came too late: the program had changed or ended");
     add(stats.full, "lessons refused: max_rows reached");

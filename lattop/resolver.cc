@@ -106,12 +106,14 @@ std::size_t Resolver::cost_of(const ProcessCode& process) const {
 }
 
 /// The process of a miss, held since an earlier one if it still is the same:
-/// memory that can no longer be read was that of a program that is gone.
+/// memory that can no longer be read was that of a program that is gone. None: errno
+/// says whether for a want.
 ProcessCode* Resolver::find_process(const ProcessId& id, const lt_miss& miss, Lesson& lesson) {
     if (ProcessCode* known = processes_.find(id)) {
         if (known->alive()) return known;
         processes_.erase(id);
     }
+    errno = 0;
     auto code = ProcessCode::open(proc_, miss.pid, miss.start_ns, files_);
     if (!code) return nullptr;
     for (const PlacedRow& placed : code->known_rows(kMaxInherited))
@@ -156,7 +158,7 @@ void Resolver::resolve_process(const ProcessId& id, const std::vector<lt_miss>& 
     for (const lt_miss& miss : misses)
         if ((code = find_process(id, miss, lesson)) != nullptr) break;
     if (code == nullptr) {
-        stats_.gone += misses.size();
+        (is_want(errno) ? stats_.unopened : stats_.gone) += misses.size();
         return;
     }
     code->allow_refresh();

@@ -54,7 +54,8 @@ struct ResolverStats {
     std::uint64_t rows = 0;                                                      ///< taught
     std::uint64_t inherited = 0;  ///< of them: at first sight, for files that others run too
     std::array<std::uint64_t, static_cast<std::size_t>(CannotCause::Count)> causes{};  ///< of rows
-    std::uint64_t unopened = 0;      ///< frames not taught: no descriptor or memory for their file
+    std::uint64_t unopened =
+        0;  ///< frames not taught: no descriptor or memory for their process or file
     std::uint64_t failed_reads = 0;  ///< of the module, in passing
     std::uint64_t lessons = 0;       ///< calls of LT_IOC_TEACH
     std::uint64_t stale = 0;         ///< lessons refused: the program had changed or ended

@@ -189,7 +189,7 @@ UniqueFd ProcessFiles::open_perf_map() const {
 }
 
 bool ProcessFiles::exists() const {
-    return read_text(folder_.get(), "stat").has_value();
+    return read_text(folder_.get(), "stat").has_value() || is_want(errno);
 }
 
 UniqueFd ProcessFiles::open_memory() const {

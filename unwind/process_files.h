@@ -33,7 +33,7 @@ struct FilePath {
 class ProcessFiles {
 public:
     /// The task `pid` that started at `start_ns` (CLOCK_BOOTTIME); nothing
-    /// where it is gone, also where its pid has been used again.
+    /// where it is gone, also where its pid has been used again; errno where a call failed.
     static std::optional<ProcessFiles> open(const std::string& proc, std::uint32_t pid,
                                             std::uint64_t start_ns);
 
@@ -62,7 +62,7 @@ public:
     /// descriptor where there is none, it is a link, or another user's.
     [[nodiscard]] UniqueFd open_perf_map() const;
 
-    /// Whether the task is still there; a zombie is.
+    /// Whether the task is still there; a zombie is, and one that cannot be looked at for a want.
     [[nodiscard]] bool exists() const;
 
     /// Its memory, to be read by address; no descriptor where that may not be.

@@ -190,6 +190,35 @@ TEST_CASE("code whose file there was no descriptor for is not taught as what can
     CHECK(std::ranges::count(door.lessons[0].rows, LT_ROW_END, &lt_row::kind) == 1);
 }
 
+TEST_CASE("a process for which there was no descriptor does not count as gone") {
+    const Child child(kResolvedProgram, kResolvedLines);
+    FakeDoor door;
+    Resolver resolver(door);
+    const lt_miss miss = miss_of(child);
+    for (const std::size_t free : {1U, 2U}) {  // its folder; its memory, too
+        const FewFiles few(free);
+        door.miss(miss);
+        resolver.step();
+    }
+    CHECK(door.lessons.empty());
+    CHECK(resolver.stats().gone == 0);
+    CHECK(resolver.stats().unopened == 2);
+    door.miss(miss);
+    resolver.step();
+    REQUIRE(door.lessons.size() == 1);
+    SECTION("nor does one that is known") {
+        {
+            const FewFiles few(1);
+            const UniqueFd last(::eventfd(0, EFD_CLOEXEC));
+            door.miss(miss);
+            resolver.step();
+        }
+        CHECK(resolver.stats().gone == 0);
+        CHECK(resolver.stats().unopened == 2);
+        CHECK(resolver.stats().walks == 2);
+    }
+}
+
 TEST_CASE("as many files are held as the limits say") {
     const Child child(kResolvedProgram, kResolvedLines);
     FakeDoor door;
