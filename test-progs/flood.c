@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Takes of lattop's tables what one user can get: THREADS threads that each nap
- * at STACKS different stacks, over and over, of which the last is the same for all;
+ * at STACKS different stacks, over and over, of which the last is the same for all, and
+ * is taken by the first before there are the others: behind the traces the pairs run out, too;
  * all the time others that are born, nap and die (not with "still"); and code that is
  * mapped at MAPPINGS places, with a nap in each, so that a resolver has as many rows
  * to teach. tests/vm/cases/table-quota runs it.
@@ -38,9 +39,10 @@ static void nap_at(unsigned path, int depth) {
 
 static void* nap_everywhere(void* number) {
     unsigned first = (unsigned)((long)number * stacks);
+    long from = number ? 0 : stacks - 1;
 
-    while (!enough)
-        for (long i = 0; i < stacks && !enough; i++)
+    for (; !enough; from = 0)
+        for (long i = from; i < stacks && !enough; i++)
             nap_at(i < stacks - 1 ? first + (unsigned)i : SHARED, DEPTH);
     return number;
 }
