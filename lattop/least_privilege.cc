@@ -43,7 +43,7 @@ std::string keep_least_privilege() {
         if ((kept & capability_bit(loss.capability)) == 0) text += fmt::format("{}\n", loss.text);
     // The filter needs it, too: the capability that would do instead has gone.
     ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    if (const int error = filter_system_calls(); error != 0)
+    if (const int error = filter_system_calls(FilterFor::Daemon); error != 0)
         text += fmt::format(
             "without a filter of system calls ({}): only its capabilities hold it back\n",
             std::strerror(error));

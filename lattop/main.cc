@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "lattop/commands.h"
+#include "lattop/image_reader.h"
 #include "lattop/open_files.h"
 #include "lattop/options.h"
 #include "lattop/output.h"
@@ -16,6 +17,8 @@ namespace lattop {
 namespace {
 
 int main_checked(Arguments::List list) {
+    if (!list.empty() && list.front() == kImageReaderVerb) return run_image_reader();
+    use_image_readers();
     if (const auto status = run_command(list)) return *status;
     Arguments arguments("", kSummary, list);
     arguments.footer(commands_help());

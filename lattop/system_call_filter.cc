@@ -54,12 +54,21 @@ constexpr scmp_datum_t kTmpfile = O_TMPFILE & ~O_DIRECTORY;
 constexpr scmp_datum_t kNamespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
                                      CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
 
+/// For messages with files, and to end where a file takes too long. The last three are how libdw
+/// finds the file that a debug file leads on to.
+constexpr std::array kOfReaders = {SCMP_SYS(recvmsg), SCMP_SYS(sendmsg),  SCMP_SYS(setitimer),
+                                   SCMP_SYS(lseek),   SCMP_SYS(readlink), SCMP_SYS(getcwd),
+                                   SCMP_SYS(lstat)};
+
 constexpr auto kNarrowed = std::to_array<Narrowed>({
     // to read; openat2 hides its flags in memory, where no filter sees them
     {SCMP_SYS(openat), 2, O_ACCMODE | O_CREAT | O_TRUNC | kTmpfile, O_RDONLY},
     // no code that was not there at the start
     {SCMP_SYS(mmap), 2, PROT_EXEC, 0},
     {SCMP_SYS(mprotect), 2, PROT_EXEC, 0},
+});
+
+constexpr auto kNarrowedOfDaemons = std::to_array<Narrowed>({
     // a thread, no process
     {SCMP_SYS(clone), 0, CLONE_THREAD | kNamespaces, CLONE_THREAD},
     {SCMP_SYS(ioctl), 1, kAll, LT_IOC_QUERY},
@@ -68,7 +77,7 @@ constexpr auto kNarrowed = std::to_array<Narrowed>({
 });
 
 /// 0 or a negative errno, as libseccomp has it.
-int add_rules(scmp_filter_ctx filter) {
+int add_rules(scmp_filter_ctx filter, FilterFor whom) {
     int error = 0;
     const auto add = [&](std::uint32_t action, int call, std::span<const scmp_arg_cmp> conditions) {
         if (error == 0)
@@ -80,9 +89,16 @@ int add_rules(scmp_filter_ctx filter) {
          {Calls(kOnOpenFiles), Calls(kOfMemory), Calls(kThatWait), Calls(kOfThreads)})
         for (const int call : calls)
             add(SCMP_ACT_ALLOW, call, {});
-    for (const Narrowed& rule : kNarrowed)
-        add(SCMP_ACT_ALLOW, rule.call,
-            std::array{scmp_arg_cmp{rule.argument, SCMP_CMP_MASKED_EQ, rule.mask, rule.value}});
+    const auto add_narrowed = [&](std::span<const Narrowed> rules) {
+        for (const Narrowed& rule : rules)
+            add(SCMP_ACT_ALLOW, rule.call,
+                std::array{scmp_arg_cmp{rule.argument, SCMP_CMP_MASKED_EQ, rule.mask, rule.value}});
+    };
+    add_narrowed(kNarrowed);
+    if (whom == FilterFor::Daemon) add_narrowed(kNarrowedOfDaemons);
+    if (whom == FilterFor::ImageReader)
+        for (const int call : kOfReaders)
+            add(SCMP_ACT_ALLOW, call, {});
     // abort(3), to end as what it is
     const auto own = static_cast<scmp_datum_t>(::getpid());
     add(SCMP_ACT_ALLOW, SCMP_SYS(tgkill), std::array{scmp_arg_cmp{0, SCMP_CMP_EQ, own, 0}});
@@ -93,14 +109,14 @@ int add_rules(scmp_filter_ctx filter) {
 
 }  // namespace
 
-int filter_system_calls() {
+int filter_system_calls(FilterFor whom) {
     const Filter filter(::seccomp_init(SCMP_ACT_ERRNO(EPERM)), ::seccomp_release);
     if (filter == nullptr) return ENOMEM;
     // Threads there are get it as well. Calls of other ABIs end the process.
     int error = ::seccomp_attr_set(filter.get(), SCMP_FLTATR_CTL_TSYNC, 1);
     if (error == 0)
         error = ::seccomp_attr_set(filter.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
-    if (error == 0) error = add_rules(filter.get());
+    if (error == 0) error = add_rules(filter.get(), whom);
     if (error == 0) error = ::seccomp_load(filter.get());
     return -error;
 }

@@ -46,20 +46,18 @@ bool has_crc(const UniqueFd& fd, std::uint32_t wanted) {
     std::uint32_t crc = ~0U;
     std::vector<unsigned char> chunk(std::size_t{1} << 16);
     off_t at = 0;
-    for (ssize_t n = 0; (n = ::pread(fd.get(), chunk.data(), chunk.size(), at)) > 0; at += n)
+    ssize_t n = 0;
+    // Not to its end, which its owner may move on.
+    for (; at < info.st_size && (n = ::pread(fd.get(), chunk.data(), chunk.size(), at)) > 0;
+         at += n)
         for (ssize_t i = 0; i < n; ++i)
             crc = kTable.at((crc ^ chunk[static_cast<std::size_t>(i)]) & 0xff) ^ crc >> 8;
     return at == info.st_size && ~crc == wanted;
 }
 
-bool belongs(const UniqueFd& fd, const DebugName& name) {
+bool belongs(const UniqueFd& fd, const DebugName& name, const IdentifyFile& identify) {
     if (name.build_id.empty()) return has_crc(fd, name.link_crc);
-    struct ElfCloser {
-        void operator()(Elf* elf) const { elf_end(elf); }
-    };
-    elf_version(EV_CURRENT);
-    const std::unique_ptr<Elf, ElfCloser> elf(elf_begin(fd.get(), ELF_C_READ, nullptr));
-    return elf != nullptr && debug_name(elf.get()).build_id == name.build_id;
+    return identify(fd).build_id == name.build_id;
 }
 
 }  // namespace
@@ -82,8 +80,17 @@ DebugName debug_name(Elf* elf) {
     return name;
 }
 
+DebugName debug_name(const UniqueFd& fd) {
+    struct ElfCloser {
+        void operator()(Elf* elf) const { elf_end(elf); }
+    };
+    elf_version(EV_CURRENT);
+    const std::unique_ptr<Elf, ElfCloser> elf(elf_begin(fd.get(), ELF_C_READ, nullptr));
+    return elf == nullptr ? DebugName{} : debug_name(elf.get());
+}
+
 UniqueFd find_debug_file(const DebugName& name, const std::string& path, const std::string& folder,
-                         const OpenFile& open) {
+                         const OpenFile& open, const IdentifyFile& identify) {
     std::vector<std::string> candidates;
     if (!name.build_id.empty())
         candidates.push_back(fmt::format("{}/.build-id/{}/{}.debug", folder,
@@ -96,7 +103,7 @@ UniqueFd find_debug_file(const DebugName& name, const std::string& path, const s
         // A link may name the program itself.
         if (candidate == path) continue;
         UniqueFd fd = open(candidate);
-        if (fd && belongs(fd, name)) return fd;
+        if (fd && belongs(fd, name, identify)) return fd;
     }
     return {};
 }

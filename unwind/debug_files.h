@@ -25,15 +25,19 @@ struct DebugName {
 };
 
 DebugName debug_name(Elf* elf);
+DebugName debug_name(const UniqueFd& fd);
 
 /// Opens a regular file by its path; no descriptor where there is none.
 using OpenFile = std::function<UniqueFd(const std::string& path)>;
+
+/// What a file says of itself; nothing where it cannot be read.
+using IdentifyFile = std::function<DebugName(const UniqueFd& fd)>;
 
 /// The debug file of a program mapped as `path`: by its build id in
 /// `folder`/.build-id, then by its link beside it, in .debug there, and in
 /// `folder` under its path. Only a file with the same build id is taken, or,
 /// where the program has none, with the checksum it names.
 UniqueFd find_debug_file(const DebugName& name, const std::string& path, const std::string& folder,
-                         const OpenFile& open);
+                         const OpenFile& open, const IdentifyFile& identify);
 
 }  // namespace lattop

@@ -26,6 +26,23 @@ namespace {
 constexpr std::size_t kMaxMangled = 8192;
 constexpr std::size_t kMaxDemangled = 65536;
 
+/// In a name with a conversion ("cv") the library reads what is behind a template parameter ("T_I",
+/// "T0_I") a second time, so that those within one another take twice as long each: 30 of them a
+/// minute, 60 for ever. Names that compilers make have one, if any.
+constexpr std::size_t kMaxReadTwice = 8;
+
+bool takes_for_ever(std::string_view name) {
+    if (name.find("cv") == std::string_view::npos) return false;
+    std::size_t twice = 0;
+    for (std::size_t at = name.find('T'); at != std::string_view::npos;
+         at = name.find('T', at + 1)) {
+        const std::size_t end =
+            name.find_first_not_of("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ", at + 1);
+        if (end != std::string_view::npos && name.substr(end).starts_with("_I")) ++twice;
+    }
+    return twice > kMaxReadTwice;
+}
+
 struct TooLong {};
 
 /// Thrown through C that owns nothing: all that it works on is on its stack.
@@ -51,7 +68,7 @@ std::optional<std::string> demangle_cxx(const std::string& mangled) {
 std::string demangle(const std::string& name) {
     if (name.size() > kMaxMangled) return name.substr(0, kMaxMangled);
     if (name.starts_with("_R")) return demangle_rust_v0(name).value_or(name);
-    if (!name.starts_with("_Z")) return name;
+    if (!name.starts_with("_Z") || takes_for_ever(name)) return name;
     auto text = demangle_cxx(name);
     return text ? demangle_rust_legacy(*std::move(text)) : name;
 }

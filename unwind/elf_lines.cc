@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "unwind/elf_image.h"
+#include "unwind/program_image.h"
 
 namespace lattop {
 namespace {

@@ -5,11 +5,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -71,6 +74,32 @@ FilePath if_regular(UniqueFd fd) {
     FilePath path{std::move(fd)};
     if (!path || ::fstat(path.fd.get(), &path.info) != 0 || !S_ISREG(path.info.st_mode)) return {};
     return path;
+}
+
+/// Of the kernel's own file systems, those whose files are made when they are opened or read, which
+/// may have an effect: what is read of /proc/kmsg nobody else gets. linux/magic.h has not all of
+/// them.
+constexpr std::array<std::uint32_t, 21> kMadeByReading = {
+    PROC_SUPER_MAGIC, SYSFS_MAGIC,          DEBUGFS_MAGIC,       TRACEFS_MAGIC,
+    SECURITYFS_MAGIC, CGROUP_SUPER_MAGIC,   CGROUP2_SUPER_MAGIC, EFIVARFS_MAGIC,
+    BPF_FS_MAGIC,     PSTOREFS_MAGIC,       SELINUX_MAGIC,       SMACK_MAGIC,
+    BINFMTFS_MAGIC,   RDTGROUP_SUPER_MAGIC, XENFS_SUPER_MAGIC,   NSFS_MAGIC,
+    0x62656570,  // configfs
+    0x65735543,  // fusectl
+    0x67596969,  // rpc_pipefs
+    0x6e667364,  // nfsd
+    0x0a647361,  // functionfs
+};
+
+/// A regular file that keeps its bytes. Of mapped files that need not be asked.
+FilePath if_stored(UniqueFd fd) {
+    FilePath path = if_regular(std::move(fd));
+    struct statfs system {};
+    if (!path || ::fstatfs(path.fd.get(), &system) != 0) return {};
+    const bool made =
+        std::ranges::find(kMadeByReading, static_cast<std::uint32_t>(system.f_type)) !=
+        kMadeByReading.end();
+    return made ? FilePath() : std::move(path);
 }
 
 /// The file if it is the mapped one. Overlay and btrfs show another device in
@@ -166,11 +195,11 @@ UniqueFd open_to_read(const FilePath& path) {
 }
 
 UniqueFd open_regular_file(const std::string& path) {
-    return open_to_read(if_regular(UniqueFd(::open(path.c_str(), O_PATH | O_CLOEXEC))));
+    return open_to_read(if_stored(UniqueFd(::open(path.c_str(), O_PATH | O_CLOEXEC))));
 }
 
 UniqueFd ProcessFiles::open_in_root(const std::string& path) const {
-    return open_to_read(if_regular(in_root(path)));
+    return open_to_read(if_stored(in_root(path)));
 }
 
 UniqueFd ProcessFiles::open_perf_map() const {
@@ -183,7 +212,7 @@ UniqueFd ProcessFiles::open_perf_map() const {
     // Anyone may leave a file of that name, or a link to one of its owner's; perf asks for the
     // owner too.
     UniqueFd fd =
-        open_to_read(if_regular(in_root(fmt::format("/tmp/perf-{}.map", pid), O_NOFOLLOW)));
+        open_to_read(if_stored(in_root(fmt::format("/tmp/perf-{}.map", pid), O_NOFOLLOW)));
     const bool its = fd && ::fstat(fd.get(), &info) == 0 && info.st_uid == process.st_uid;
     return its ? std::move(fd) : UniqueFd();
 }

@@ -7,7 +7,8 @@
 // The process is not trusted: it may live in another mount namespace, its paths
 // may name devices or pipes, its files may have been replaced. So a file is
 // opened without side effects first (O_PATH), must be a regular file, and must
-// be the one that is mapped.
+// be the one that is mapped, or of a file system that keeps files: one of /proc
+// or /sys is made when it is read, which may have effects.
 #pragma once
 
 #include <sys/stat.h>
@@ -55,7 +56,8 @@ public:
     /// program. open_to_read() opens it. None where none of them is the same file.
     [[nodiscard]] FilePath mapped_file(const Mapping& mapping) const;
 
-    /// A regular file by its path in the process's own root.
+    /// A regular file by its path in the process's own root; none of those of /proc, /sys and the
+    /// like.
     [[nodiscard]] UniqueFd open_in_root(const std::string& path) const;
 
     /// Its /tmp/perf-PID.map, by its pid in its own pid namespace; no
@@ -84,7 +86,8 @@ private:
 /// read of it.
 UniqueFd open_to_read(const FilePath& path);
 
-/// A regular file of this machine, opened without side effects on others.
+/// A regular file of this machine, opened without side effects on others; none of those of /proc,
+/// /sys and the like.
 UniqueFd open_regular_file(const std::string& path);
 
 /// Whether an open(2) that failed so may do better later: no descriptor, no memory.

@@ -26,6 +26,12 @@ constexpr std::size_t kLeastImageCost = std::size_t{1} << 20;
 /// What the perf map of a process costs at least, also when it has none.
 constexpr std::size_t kLeastJitCost = 4096;
 
+/// What a process costs beside its maps.
+constexpr std::size_t kLeastProcessCost = 512;
+
+/// Files that a reader came to an end at, which are remembered.
+constexpr std::size_t kMaxReadLess = 4096;
+
 UserFramePtr bare_frame(std::uint64_t address) {
     auto frame = std::make_shared<UserFrame>();
     frame->offset = address;
@@ -76,12 +82,23 @@ std::size_t Symbolizer::HashId::operator()(const ProcessId& id) const {
     return (id.tgid * kHashMultiplier + id.exec_id) * kHashMultiplier + id.start_ticks;
 }
 
-Symbolizer::Symbolizer(DebugSources debug, std::string proc, SymbolizerLimits limits)
+Symbolizer::Symbolizer(DebugSources debug, std::string proc, SymbolizerLimits limits,
+                       std::shared_ptr<ImageSource> source)
     : debug_(std::move(debug)),
       proc_(std::move(proc)),
+      source_(std::move(source)),
+      read_less_(kMaxReadLess),
       images_(limits.image_bytes),
-      processes_(limits.processes),
+      processes_(limits.maps_bytes),
       jits_(limits.perf_map_bytes) {}
+
+std::size_t Symbolizer::Process::bytes() const {
+    std::size_t bytes =
+        kLeastProcessCost + maps.capacity() * sizeof(Mapping) + files.capacity() * sizeof(File);
+    for (const Mapping& mapping : maps)
+        bytes += mapping.path.capacity();
+    return bytes;
+}
 
 /// Reads a process's maps, keeping what is known about files still mapped
 /// there. False where they cannot be read.
@@ -97,6 +114,7 @@ bool Symbolizer::read_maps(Process& process, const ProcessFiles& files, std::uin
     }
     process.maps = *std::move(maps);
     process.files = std::move(known);
+    processes_.set_cost(process.id, process.bytes());
     return true;
 }
 
@@ -113,7 +131,8 @@ Symbolizer::Process* Symbolizer::find_process(const TaskRef& task, const Process
     if (!read_maps(process, files, round)) return nullptr;
     process.program = files.program();
     process.id = id;
-    return &processes_.put(id, std::move(process));
+    const std::size_t cost = process.bytes();
+    return &processes_.put(id, std::move(process), cost);
 }
 
 /// The mapping that holds an address, from maps read again if need be.
@@ -124,13 +143,28 @@ const Mapping* Symbolizer::cover(Process& process, const ProcessFiles& files, st
     return find_mapping(process.maps, address);
 }
 
-ElfImage* Symbolizer::keep(File& file, const ImageId& id, std::unique_ptr<ElfImage> image) {
-    file.image = id;
+/// An image that is known; one whose reader has come to an end is no more.
+ProgramImage* Symbolizer::kept_image(const ImageId& id) {
+    const auto* known = images_.find(id);
+    if (known == nullptr) return nullptr;
+    if (!(*known)->lost()) return known->get();
+    if ((*known)->next_reading() != Reading::Whole) read_less_.put(id, (*known)->next_reading());
+    images_.erase(id);
+    return nullptr;
+}
+
+Reading Symbolizer::reading_of(const ImageId& id) const {
+    const Reading* less = read_less_.peek(id);
+    return less == nullptr ? Reading::Whole : *less;
+}
+
+ProgramImage* Symbolizer::keep(const ImageId& id, std::unique_ptr<ProgramImage> image) {
+    if (image == nullptr) return nullptr;
     const std::size_t cost = std::max(image->bytes(), kLeastImageCost);
     return images_.put(id, std::move(image), cost).get();
 }
 
-ElfImage* Symbolizer::open_vdso(const Mapping& mapping, File& file, const ProcessFiles& files) {
+ProgramImage* Symbolizer::open_vdso(const Mapping& mapping, File& file, const ProcessFiles& files) {
     const std::size_t bytes = mapping.end - mapping.start;
     if (bytes > kMaxVdsoBytes) return nullptr;
     auto image = own_vdso(bytes);
@@ -141,46 +175,60 @@ ElfImage* Symbolizer::open_vdso(const Mapping& mapping, File& file, const Proces
     const ImageId id{0, 0, bytes,
                      static_cast<std::int64_t>(std::hash<std::string_view>{}(content))};
     file.image = id;
-    if (const auto* known = images_.find(id)) return known->get();
-    return keep(file, id, ElfImage::from_memory(*std::move(image)));
+    if (ProgramImage* known = kept_image(id)) return known;
+    return keep(id, source_->from_memory(*std::move(image), reading_of(id)));
 }
 
-ElfImage* Symbolizer::open_image(const Mapping& mapping, File& file, const ProcessFiles& files) {
+ProgramImage* Symbolizer::open_image(const Mapping& mapping, File& file,
+                                     const ProcessFiles& files) {
     if (mapping.path == kVdso) return open_vdso(mapping, file, files);
     const FilePath path = files.mapped_file(mapping);
     if (!path) return nullptr;
     const ImageId id{path.info.st_dev, path.info.st_ino,
                      static_cast<std::uint64_t>(path.info.st_size), nanoseconds(path.info.st_mtim)};
     file.image = id;
-    if (const auto* known = images_.find(id)) return known->get();
+    if (ProgramImage* known = kept_image(id)) return known;
     UniqueFd fd = open_to_read(path);
-    return fd ? keep(file, id, ElfImage::from_file(std::move(fd))) : nullptr;
+    return fd ? keep(id, source_->from_file(std::move(fd), reading_of(id))) : nullptr;
 }
 
-ElfImage* Symbolizer::find_image(const Mapping& mapping, File& file, const ProcessFiles& files,
-                                 std::uint64_t round) {
+ProgramImage* Symbolizer::find_image(const Mapping& mapping, File& file, const ProcessFiles& files,
+                                     std::uint64_t round) {
     if (file.image)
-        if (const auto* known = images_.find(*file.image)) return known->get();
+        if (ProgramImage* known = kept_image(*file.image)) return known;
     if (file.tried && file.tried_round == round) return nullptr;
     file.tried = true;
     file.tried_round = round;
     return open_image(mapping, file, files);
 }
 
+/// A debug file of this machine or of the process's root.
+UniqueFd Symbolizer::installed_debug_file(ProgramImage& image, const DebugName& name,
+                                          const Mapping& mapping, const ProcessFiles& files,
+                                          AltLink& alt_link) {
+    const IdentifyFile identify = [&](const UniqueFd& fd) {
+        if (auto said = source_->name_of(fd)) return *std::move(said);
+        image.read_less(Reading::Names);
+        return DebugName{};
+    };
+    const OpenFile in_root = [&](const std::string& path) { return files.open_in_root(path); };
+    UniqueFd fd = find_debug_file(name, mapping.path, debug_.folder, open_regular_file, identify);
+    if (fd && is_roots(fd)) alt_link = AltLink::Followed;
+    if (!fd && !image.lost())
+        fd = find_debug_file(name, mapping.path, debug_.folder, in_root, identify);
+    return fd;
+}
+
 /// Gives an image its debug file: an installed one, of this machine or of the
 /// process's root, or one from a server, which comes later.
-void Symbolizer::complete(ElfImage& image, const Mapping& mapping, const File& file,
+void Symbolizer::complete(ProgramImage& image, const Mapping& mapping, const File& file,
                           const ProcessFiles& files, Naming& naming) {
     const DebugName* name = image.wanted_debug_file();
     if (name == nullptr) return;
     UniqueFd fd;
     AltLink alt_link = AltLink::Refused;
-    if (image.first_look()) {
-        const OpenFile in_root = [&](const std::string& path) { return files.open_in_root(path); };
-        fd = find_debug_file(*name, mapping.path, debug_.folder, open_regular_file);
-        if (fd && is_roots(fd)) alt_link = AltLink::Followed;
-        if (!fd) fd = find_debug_file(*name, mapping.path, debug_.folder, in_root);
-    }
+    if (image.first_look()) fd = installed_debug_file(image, *name, mapping, files, alt_link);
+    if (image.lost()) return note_partly(naming);
     if (!fd && debug_.fetch != nullptr && !name->build_id.empty()) {
         const auto state = debug_.fetch->want(name->build_id, module_name(mapping.path));
         if (state == DebugFetch::State::Waiting) {
@@ -243,7 +291,7 @@ void Symbolizer::name_address(Process& process, const ProcessFiles& files, std::
     }
     File& file = process.files[static_cast<std::size_t>(mapping - process.maps.data())];
     const bool has_file = mapping->path.starts_with('/') || mapping->path == kVdso;
-    ElfImage* image = has_file ? find_image(*mapping, file, files, round) : nullptr;
+    ProgramImage* image = has_file ? find_image(*mapping, file, files, round) : nullptr;
     if (has_file && image == nullptr) note_partly(naming);
     if (image != nullptr) complete(*image, *mapping, file, files, naming);
     const bool own = !process.program.empty() && mapping->path == process.program;
@@ -255,6 +303,7 @@ void Symbolizer::name_address(Process& process, const ProcessFiles& files, std::
     if (frame == nullptr) {
         frame =
             image->frame_at(address - mapping->start + mapping->offset, is_return, mapping->path);
+        if (image->lost()) note_partly(naming);
         images_.set_cost(*file.image, std::max(image->bytes(), kLeastImageCost));
     }
     stack.frames.push_back(std::move(frame));
@@ -288,7 +337,7 @@ std::string Symbolizer::variable_in(Process& process, const ProcessFiles& files,
         --code;
     } while (!code->path.starts_with('/'));
     File& file = process.files[static_cast<std::size_t>(code - process.maps.begin())];
-    ElfImage* image = find_image(*code, file, files, round);
+    ProgramImage* image = find_image(*code, file, files, round);
     const auto own = image == nullptr ? std::nullopt : image->address_in(*code, address);
     if (!own) return "";
     Naming ignored;

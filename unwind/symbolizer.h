@@ -18,10 +18,11 @@
 
 #include "unwind/bounded_cache.h"
 #include "unwind/debug_fetch.h"
-#include "unwind/elf_image.h"
 #include "unwind/frame.h"
 #include "unwind/perf_map.h"
 #include "unwind/process_files.h"
+#include "unwind/program_image.h"
+#include "unwind/remote_image.h"
 
 namespace lattop {
 
@@ -48,7 +49,7 @@ struct Naming {
 
 struct SymbolizerLimits {
     std::size_t image_bytes = std::size_t{512} << 20;     ///< symbols of all files together
-    std::size_t processes = 4096;                         ///< whose maps are remembered
+    std::size_t maps_bytes = std::size_t{128} << 20;      ///< maps of all processes together
     std::size_t perf_map_bytes = std::size_t{128} << 20;  ///< of all JITs together
 };
 
@@ -61,7 +62,8 @@ struct DebugSources {
 class Symbolizer {
 public:
     explicit Symbolizer(DebugSources debug = {}, std::string proc = "/proc",
-                        SymbolizerLimits limits = {});
+                        SymbolizerLimits limits = {},
+                        std::shared_ptr<ImageSource> source = program_images());
 
     /// Names a stack, innermost frame first. The innermost address is looked
     /// up as it is, the others, return addresses, by the byte before them.
@@ -72,6 +74,9 @@ public:
     /// The variable at an address, of a file that the task's process maps code of:
     /// "queue_lock+0x8"; "" for none.
     std::string variable(const TaskRef& task, std::uint64_t address, std::uint64_t round);
+
+    /// What the maps that it remembers take; at most SymbolizerLimits, or one process's.
+    [[nodiscard]] std::size_t maps_bytes() const { return processes_.cost(); }
 
 private:
     /// Which file, and which state of it.
@@ -101,34 +106,42 @@ private:
         std::string program;
         std::uint64_t read_round = 0;
         ProcessId id;
+        [[nodiscard]] std::size_t bytes() const;
     };
     struct Jit {
         PerfMap map;
         std::uint64_t read_round = 0;
     };
 
-    static bool read_maps(Process& process, const ProcessFiles& files, std::uint64_t round);
+    bool read_maps(Process& process, const ProcessFiles& files, std::uint64_t round);
     Process* find_process(const TaskRef& task, const ProcessFiles& files, std::uint64_t round);
     void name_address(Process& process, const ProcessFiles& files, std::uint64_t address,
                       std::uint64_t round, Naming& naming);
     std::string variable_in(Process& process, const ProcessFiles& files, std::uint64_t address,
                             std::uint64_t round);
-    static const Mapping* cover(Process& process, const ProcessFiles& files, std::uint64_t address,
-                                std::uint64_t round);
-    ElfImage* find_image(const Mapping& mapping, File& file, const ProcessFiles& files,
+    const Mapping* cover(Process& process, const ProcessFiles& files, std::uint64_t address,
                          std::uint64_t round);
-    ElfImage* open_image(const Mapping& mapping, File& file, const ProcessFiles& files);
-    void complete(ElfImage& image, const Mapping& mapping, const File& file,
+    ProgramImage* find_image(const Mapping& mapping, File& file, const ProcessFiles& files,
+                             std::uint64_t round);
+    ProgramImage* open_image(const Mapping& mapping, File& file, const ProcessFiles& files);
+    void complete(ProgramImage& image, const Mapping& mapping, const File& file,
                   const ProcessFiles& files, Naming& naming);
     UserFramePtr jit_frame(const Process& process, const ProcessFiles& files,
                            const Mapping& mapping, std::uint64_t address, bool is_return,
                            std::uint64_t round);
-    ElfImage* open_vdso(const Mapping& mapping, File& file, const ProcessFiles& files);
-    ElfImage* keep(File& file, const ImageId& id, std::unique_ptr<ElfImage> image);
+    ProgramImage* open_vdso(const Mapping& mapping, File& file, const ProcessFiles& files);
+    ProgramImage* kept_image(const ImageId& id);
+    UniqueFd installed_debug_file(ProgramImage& image, const DebugName& name,
+                                  const Mapping& mapping, const ProcessFiles& files,
+                                  AltLink& alt_link);
+    [[nodiscard]] Reading reading_of(const ImageId& id) const;
+    ProgramImage* keep(const ImageId& id, std::unique_ptr<ProgramImage> image);
 
     DebugSources debug_;
     std::string proc_;
-    BoundedCache<ImageId, std::unique_ptr<ElfImage>, HashId> images_;
+    std::shared_ptr<ImageSource> source_;
+    BoundedCache<ImageId, Reading, HashId> read_less_;  // files that readers came to an end at
+    BoundedCache<ImageId, std::unique_ptr<ProgramImage>, HashId> images_;
     BoundedCache<ProcessId, Process, HashId> processes_;
     BoundedCache<ProcessId, Jit, HashId> jits_;
 };

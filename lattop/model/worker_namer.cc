@@ -111,17 +111,21 @@ NameRequest WorkerNamer::Shared::begin(Worker& worker) {
     NameRequest request = std::move(worker.requests.front());
     worker.requests.pop_front();
     worker.at = program_of(request);
-    worker.since = limits.now();
+    worker.since = worker.begun = limits.now();
     worker.thread = ::pthread_self();
     worker.worked = limits.worked(worker.thread);
     return request;
 }
 
-/// Whether the request keeps the thread, waiting; one that is at work has as much time again.
+/// Whether the request keeps the thread, waiting; one that is at work has as much time again, but
+/// not for ever.
 bool WorkerNamer::Shared::kept(Worker& worker, Time now) const {
     if (!worker.at || now - worker.since < worker.patience) return false;
     const std::chrono::nanoseconds worked = limits.worked(worker.thread);
     if ((worked - worker.worked) * kAtWork < now - worker.since) return true;
+    if (now - worker.begun >=
+        std::max<std::chrono::steady_clock::duration>(limits.work, worker.patience))
+        return true;
     worker.since = now;
     worker.worked = worked;
     return worker.silent;
@@ -131,7 +135,7 @@ bool WorkerNamer::Shared::kept(Worker& worker, Time now) const {
 /// time it may be as slow again, and is not silent for that.
 void WorkerNamer::Shared::end(Worker& worker) {
     if (worker.silent && common.get() != &worker)
-        worker.patience = std::max(worker.patience, 2 * (limits.now() - worker.since));
+        worker.patience = std::max(worker.patience, 2 * (limits.now() - worker.begun));
     worker.silent = false;
     worker.at.reset();
 }

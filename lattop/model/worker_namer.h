@@ -4,8 +4,9 @@
 // screen, verbs that sample meanwhile, and batch. One thread works for all processes. A process
 // whose memory or files lie on a file system that does not answer keeps whoever looks at it, for
 // ever and not even to be killed. So a watcher, which touches nothing but a lock, leaves the thread
-// to that process after ten seconds in which it hardly used a CPU (a large program's symbols are
-// work, which is waited for), and another one goes on with all others:
+// to that process after ten seconds in which it hardly used a CPU, or after a minute (a large
+// program's symbols are work, which is waited for, but not for ever), and another one goes on
+// with all others:
 //
 //     requests -+-> common thread  --- 10 s at one request --->  the process's own thread
 //               |        ^-- a new one takes over ---'            |
@@ -55,6 +56,7 @@ std::chrono::nanoseconds thread_cpu_time(pthread_t thread);
 
 struct NamerLimits {
     std::chrono::milliseconds patience{10'000};  ///< with one request that it waits at
+    std::chrono::milliseconds work{60'000};      ///< with one that it is at work at
     std::chrono::milliseconds linger{60'000};    ///< of a process's own thread without one
     std::size_t threads = 16;                    ///< processes with a thread of their own
     std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
@@ -90,7 +92,8 @@ private:
 
         std::deque<NameRequest> requests;
         std::optional<ProgramId> at;  // of the request that it is at, and since when
-        Time since;
+        Time begun;
+        Time since;                         // the same, or when it was last seen at work
         pthread_t thread{};                 // while it is at one
         std::chrono::nanoseconds worked{};  // its CPU time at `since`
         std::chrono::steady_clock::duration patience;

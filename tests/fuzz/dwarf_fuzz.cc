@@ -37,7 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     image->add_debug_file(file.another_fd(), lattop::AltLink::Refused);
     check_frames(*image, size);
-    image->load_variables(file.fd());
+    image->load_variables(file.another_fd());
     for (std::uint64_t address = 0; address < size; address += 61)
         REQUIRE(image->variable_at(address).size() <= (1U << 17));
     return 0;

@@ -216,6 +216,24 @@ TEST_CASE("a process that takes a thread much work is no silent one, until the w
     CHECK(it.answers(1) == Texts{"7/1 7 by 0"});
 }
 
+TEST_CASE("a process that is work for ever is left behind as well") {
+    Named it;
+    it.finders.keep(7);
+    it.namer.submit({request_for(7, 1), request_for(8)});
+    it.finders.wait_for_kept(1);
+    for (int i = 0; i < 5; ++i) {
+        it.worked = it.worked.load() + 10s;
+        it.pass(10s);
+    }
+    CHECK(it.namer.silent().empty());
+    it.worked = it.worked.load() + 10s;
+    it.pass(10s);
+    CHECK(it.namer.silent() == Pids{7});
+    CHECK(it.answers(1) == Texts{"8/1 8 by 1"});
+    it.finders.let_go(7);
+    CHECK(it.answers(1) == Texts{"7/1 7 by 0"});
+}
+
 TEST_CASE("a thread's CPU time goes by while it works, and not while it waits") {
     const auto time = [] { return thread_cpu_time(::pthread_self()); };
     const auto before = time();

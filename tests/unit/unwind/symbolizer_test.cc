@@ -103,11 +103,11 @@ TEST_CASE("variables are named in every kind of program, by symbol and offset") 
 
 TEST_CASE("an image holds no variables until one is asked for") {
     const std::string path = kSymbolPrograms + "/symbols_no_pie";
-    const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     const auto image = ElfImage::from_file(UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)));
     const std::size_t before = image->bytes();
     CHECK(!image->has_variables());
-    image->load_variables(fd);
+    image->load_variables(std::move(fd));
     CHECK(image->has_variables());
     CHECK(image->bytes() > before);
     CHECK(image->variable_at(0).empty());
@@ -380,10 +380,34 @@ TEST_CASE("frames of one file are shared by the processes that map it") {
     CHECK(a == b);
 }
 
+TEST_CASE("maps are remembered by what they take") {
+    const Child first(kSymbolPrograms + "/symbols_pie", kSymbolLines);
+    const Child second(kSymbolPrograms + "/symbols_no_pie", kSymbolLines);
+    Symbolizer all;
+    Symbolizer few({}, "/proc", {.maps_bytes = 1});
+    for (Symbolizer* symbolizer : {&all, &few})
+        for (const Child* child : {&first, &second})
+            frame_of(*symbolizer, *child, child->address("plain"));
+    CHECK(all.maps_bytes() > 2 * 5 * sizeof(Mapping));
+    CHECK(few.maps_bytes() < all.maps_bytes());
+}
+
+TEST_CASE("a file of /proc is not read for a debug file, whatever links to it") {
+    const TempFolder folder;
+    const std::string path = folder.path() + "/status";
+    CHECK(!open_regular_file("/proc/self/status"));
+    CHECK(!open_regular_file("/sys/kernel/notes"));
+    std::filesystem::create_symlink("/proc/self/status", path);
+    CHECK(!open_regular_file(path));
+    std::filesystem::remove(path);
+    std::ofstream(path) << "a file\n";
+    CHECK(open_regular_file(path));
+}
+
 TEST_CASE("caches smaller than what is asked for still give every name") {
     const Child first(kSymbolPrograms + "/symbols_pie", kSymbolLines);
     const Child second(kSymbolPrograms + "/symbols_no_pie", kSymbolLines);
-    Symbolizer symbolizer({}, "/proc", {.image_bytes = 1, .processes = 1, .perf_map_bytes = 1});
+    Symbolizer symbolizer({}, "/proc", {.image_bytes = 1, .maps_bytes = 1, .perf_map_bytes = 1});
     for (int i = 0; i < 3; ++i)
         for (const Child* child : {&first, &second}) {
             CHECK(frame_of(symbolizer, *child, child->address("plain")).symbol == "plain_function");

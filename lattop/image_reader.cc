@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See image_reader.h.
+#include "lattop/image_reader.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <string>
+#include <system_error>
+
+#include "lattop/capabilities.h"
+#include "lattop/source/error.h"
+#include "lattop/system_call_filter.h"
+#include "unwind/image_server.h"
+#include "unwind/remote_image.h"
+
+namespace lattop {
+namespace {
+
+/// Address space: of all images together (SymbolizerLimits), and one that is read, its debug
+/// information compressed and not. Less on a small machine.
+constexpr rlim_t kMostMemory = rlim_t{2} << 30;
+constexpr rlim_t kLeastMemory = rlim_t{512} << 20;
+
+rlim_t memory_limit() {
+    const auto pages = static_cast<rlim_t>(std::max(0L, ::sysconf(_SC_PHYS_PAGES)));
+    const auto all = pages * static_cast<rlim_t>(std::max(0L, ::sysconf(_SC_PAGESIZE)));
+    return std::clamp(all / 4, kLeastMemory, kMostMemory);
+}
+
+/// Who has nothing; the kernel's overflow uid.
+constexpr uid_t kNobody = 65534;
+
+bool is_socket(int fd) {
+    int type = 0;
+    socklen_t bytes = sizeof(type);
+    return ::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &bytes) == 0 && type == SOCK_SEQPACKET;
+}
+
+void limit(__rlimit_resource resource, rlim_t most) {
+    const rlimit both{.rlim_cur = most, .rlim_max = most};
+    ::setrlimit(resource, &both);
+}
+
+/// Where memory runs out for all, this process is worth least.
+void be_killed_first() {
+    const int fd = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return;
+    static_cast<void>(::write(fd, "1000", 4) == 4);
+    ::close(fd);
+}
+
+/// What cannot be given up (in a user namespace there may be nobody else to be) is kept: all the
+/// rest holds.
+void give_up_capabilities(CapabilitySet but) {
+    try {
+        keep_capabilities(but);
+    } catch (const std::system_error&) {
+    }
+}
+
+void give_up_all() {
+    be_killed_first();
+    if (::geteuid() == 0) {
+        give_up_capabilities(capability_bit(CAP_SETUID) | capability_bit(CAP_SETGID));
+        static_cast<void>(::setgroups(0, nullptr) == 0);
+        static_cast<void>(::setresgid(kNobody, kNobody, kNobody) == 0);
+        static_cast<void>(::setresuid(kNobody, kNobody, kNobody) == 0);
+    }
+    give_up_capabilities(0);
+    ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    ::prctl(PR_SET_NAME, "lattop-images", 0, 0, 0);
+    // With the thread that started it; who hangs up first is seen on the socket.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_FSIZE, 0);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    limit(RLIMIT_AS, memory_limit());
+#endif
+    filter_system_calls(FilterFor::ImageReader);
+}
+
+}  // namespace
+
+void use_image_readers() {
+    read_images_by({"/proc/self/exe", std::string(kImageReaderVerb)});
+}
+
+int run_image_reader() {
+    if (!is_socket(kImageSocket))
+        throw UsageError("lattop image-reader is started by lattop itself", "try lattop --help");
+    give_up_all();
+    serve_images(kImageSocket);
+    ::_exit(0);
+}
+
+}  // namespace lattop

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// `lattop image-reader`, which lattop starts for itself: reads programs' files for it, of which
+// elfutils makes whatever they say, without privileges, within limits of memory and time, and
+// under a filter of system calls. Not in any help: it is of no use to anybody else.
+// docs/decisions/0020 says why.
+#pragma once
+
+#include <string_view>
+
+namespace lattop {
+
+inline constexpr std::string_view kImageReaderVerb = "image-reader";
+
+/// Has this program's images read so from now on (unwind/remote_image.h).
+void use_image_readers();
+
+/// The process's whole life; its exit status.
+int run_image_reader();
+
+}  // namespace lattop

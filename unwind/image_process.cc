@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// See image_process.h.
+#include "unwind/image_process.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+
+#include "unwind/remote_image.h"
+
+namespace lattop {
+namespace {
+
+/// What a child is started with: /dev/null for the terminal's descriptors, the socket, and of
+/// signals none blocked, ignored or sent by keys.
+class SpawnPlan {
+public:
+    explicit SpawnPlan(int socket) {
+        ::posix_spawn_file_actions_init(&files_);
+        ::posix_spawn_file_actions_addopen(&files_, 0, "/dev/null", O_RDWR, 0);
+        ::posix_spawn_file_actions_adddup2(&files_, 0, 1);
+        ::posix_spawn_file_actions_adddup2(&files_, 0, 2);
+        ::posix_spawn_file_actions_adddup2(&files_, socket, kImageSocket);
+        sigset_t none;
+        sigset_t all;
+        ::sigemptyset(&none);
+        ::sigfillset(&all);
+        ::posix_spawnattr_init(&attributes_);
+        ::posix_spawnattr_setsigmask(&attributes_, &none);
+        ::posix_spawnattr_setsigdefault(&attributes_, &all);
+        ::posix_spawnattr_setflags(
+            &attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
+    }
+    SpawnPlan(const SpawnPlan&) = delete;
+    SpawnPlan& operator=(const SpawnPlan&) = delete;
+    ~SpawnPlan() {
+        ::posix_spawn_file_actions_destroy(&files_);
+        ::posix_spawnattr_destroy(&attributes_);
+    }
+
+    /// -1 where it cannot be started.
+    pid_t start(std::vector<std::string>& command) const {
+        std::vector<char*> argv;
+        for (std::string& word : command)
+            argv.push_back(word.data());
+        argv.push_back(nullptr);
+        pid_t pid = -1;
+        const int error =
+            ::posix_spawn(&pid, argv.front(), &files_, &attributes_, argv.data(), environ);
+        return error == 0 ? pid : -1;
+    }
+
+private:
+    posix_spawn_file_actions_t files_{};
+    posix_spawnattr_t attributes_{};
+};
+
+}  // namespace
+
+bool ImageProcess::start() {
+    if (socket_) return true;
+    std::array<int, 2> ends{};
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) return false;
+    UniqueFd own(ends[0]);
+    const UniqueFd its(ends[1]);
+    pid_ = SpawnPlan(its.get()).start(command_);
+    if (pid_ < 0) return false;
+    socket_ = std::move(own);
+    ++number_;
+    return true;
+}
+
+std::optional<std::vector<std::uint8_t>> ImageProcess::ask(const ImageRequest& request, int fd) {
+    if (!socket_) return std::nullopt;
+    if (send_message(socket_.get(), to_message(request), fd))
+        if (auto reply = receive_message(socket_.get())) return std::move(reply->bytes);
+    end();
+    return std::nullopt;
+}
+
+void ImageProcess::tell(const ImageRequest& request) {
+    if (socket_ && !send_message(socket_.get(), to_message(request))) end();
+}
+
+void ImageProcess::end() {
+    if (!socket_) return;
+    socket_.reset();
+    ::kill(pid_, SIGKILL);
+    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    pid_ = -1;
+}
+
+}  // namespace lattop

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The process that reads images for another one: started, asked, ended. Used by
+// remote_image.cc, not by two threads at once.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "unwind/image_messages.h"
+#include "unwind/unique_fd.h"
+
+namespace lattop {
+
+class ImageProcess {
+public:
+    explicit ImageProcess(std::vector<std::string> command) : command_(std::move(command)) {}
+    ImageProcess(const ImageProcess&) = delete;
+    ImageProcess& operator=(const ImageProcess&) = delete;
+    ~ImageProcess() { end(); }
+
+    /// Starts it where there is none. False where that cannot be done now.
+    bool start();
+
+    /// What it answers; nullopt where it came to an end over that. `fd`: a file to go with it.
+    std::optional<std::vector<std::uint8_t>> ask(const ImageRequest& request, int fd = -1);
+
+    /// For a request that has no answer.
+    void tell(const ImageRequest& request);
+
+    /// Ends it: it is in the way, or does not answer as it should.
+    void end();
+
+    /// Counts processes, the first is 1; 0 while there is none.
+    [[nodiscard]] std::uint64_t number() const { return socket_ ? number_ : 0; }
+
+private:
+    std::vector<std::string> command_;
+    UniqueFd socket_;
+    pid_t pid_ = -1;
+    std::uint64_t number_ = 0;
+};
+
+}  // namespace lattop
