@@ -3,17 +3,33 @@
 // See user_config.h.
 #include "lattop/user_config.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <array>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "lattop/source/error.h"
 #include "lattop/write_file.h"
+#include "unwind/unique_fd.h"
 
 namespace lattop {
+namespace {
+
+/// A long table of reasons has 20 KB.
+constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
+
+[[noreturn]] void refuse_config(const std::string& path, const std::string& why,
+                                const std::string& hint) {
+    throw Error(fmt::format("cannot read {}: {}", path, why), hint);
+}
+
+}  // namespace
 
 std::string user_config_path(const std::string& name) {
     const auto variable = [](const char* variable_name) {
@@ -27,17 +43,29 @@ std::string user_config_path(const std::string& name) {
     return home.empty() ? "" : home + "/.config/lattop/" + name;
 }
 
+/// Who runs lattop with another one's HOME (sudo -E) reads what that one put there: no pipe is
+/// waited for, no device read.
 std::optional<std::string> read_user_config(const std::string& path) {
-    std::error_code error;
-    if (path.empty() || !std::filesystem::exists(path, error)) return std::nullopt;
-    std::ostringstream text;
-    if (!std::filesystem::is_directory(path)) {
-        const std::ifstream file(path, std::ios::binary);
-        text << file.rdbuf();
-        if (file.is_open()) return text.str();
-    }
-    throw Error(fmt::format("cannot read {}", path),
-                "make it a file that you may read, or move it away");
+    if (path.empty()) return std::nullopt;
+    const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    if (!fd && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
+    struct stat info {};
+    if (!fd || ::fstat(fd.get(), &info) != 0)
+        refuse_config(path, std::strerror(errno),
+                      "make it a file that you may read, or move it away");
+    if (!S_ISREG(info.st_mode))
+        refuse_config(path, "it is not a regular file", "make it one, or move it away");
+    std::string text;
+    std::array<char, 16384> chunk;
+    ssize_t n = 0;
+    while (text.size() <= kMaxBytes && (n = ::read(fd.get(), chunk.data(), chunk.size())) > 0)
+        text.append(chunk.data(), static_cast<std::size_t>(n));
+    if (n < 0)
+        refuse_config(path, std::strerror(errno),
+                      "make it a file that you may read, or move it away");
+    if (text.size() > kMaxBytes)
+        refuse_config(path, "it is larger than 1 MiB", "make it shorter, or move it away");
+    return text;
 }
 
 void write_user_config(const std::string& path, std::string_view text) {

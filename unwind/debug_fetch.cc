@@ -21,6 +21,12 @@ namespace {
 constexpr std::size_t kMaxResults = 4096;
 constexpr std::size_t kMaxWanted = 256;
 
+/// Who runs a program chooses what is fetched for it. More debug information than kMaxDebugBytes is
+/// not read anyway; compressed it is half of that or less, and symbols come with it.
+constexpr long kMaxFileBytes = 1L << 30;
+/// Of all files in a run of lattop: they stay on the disk for days.
+constexpr long kMaxAllBytes = 16L << 30;
+
 constexpr DebugFetch::Clock::duration kLongestRetry = std::chrono::minutes(15);
 
 }  // namespace
@@ -43,7 +49,9 @@ void DebugFetch::work(const std::shared_ptr<Shared>& shared) {
         const std::lock_guard lock(shared->lock);
         shared->done = done;
         shared->all = bytes;
-        return !shared->stop;
+        const long known = std::max(done, bytes);
+        shared->too_large = known > kMaxFileBytes || known > kMaxAllBytes - shared->all_bytes;
+        return !shared->stop && !shared->too_large;
     };
     std::unique_lock lock(shared->lock);
     for (;;) {
@@ -58,6 +66,9 @@ void DebugFetch::work(const std::shared_ptr<Shared>& shared) {
             fetched = {.error = ENOMEM};
         }
         lock.lock();
+        shared->all_bytes += shared->done;
+        // That it was given up is no error that goes away.
+        if (shared->too_large && !fetched.file) fetched.error = 0;
         shared->finish(std::move(fetched));
     }
     shared->stopped = true;
@@ -86,6 +97,7 @@ void DebugFetch::Shared::finish(Fetched fetched) {
     results.put(asked.build_id, std::move(result));
     wanted.pop_front();
     done = all = 0;
+    too_large = false;
 }
 
 DebugFetch::State DebugFetch::want(const std::string& build_id, const std::string& label) {

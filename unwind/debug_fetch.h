@@ -89,6 +89,8 @@ private:
         std::deque<Wanted> wanted;  // the first one is being fetched
         BoundedCache<std::string, Result> results;
         long done = 0, all = 0;  // bytes of the first one
+        long all_bytes = 0;      // of those before it
+        bool too_large = false;  // the first one is
         Failure failure;
         Clock::duration retry;
         bool stop = false;

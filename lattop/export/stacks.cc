@@ -79,9 +79,12 @@ std::string export_speedscope(std::span<const MergedStack> stacks, const std::st
 }
 
 std::string csv_field(std::string text) {
-    // A spreadsheet would run it as a formula: the name of a task is its own choice.
-    if (!text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos)
-        text.insert(text.begin(), '\'');
+    // A spreadsheet would run it as a formula: the name of a task is its own choice, and so are
+    // those of its functions. Where people write commas in numbers a semicolon begins a cell.
+    for (std::size_t at = 0; at < text.size(); ++at)
+        if ((at == 0 || text[at - 1] == ';') &&
+            std::string_view("=+-@").find(text[at]) != std::string_view::npos)
+            text.insert(at, 1, '\'');
     if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
     std::string quoted = "\"";
     for (const char c : text) {

@@ -34,30 +34,34 @@ bool is_recording(int fd, const struct stat& info) {
            begin == kMagic;
 }
 
-/// Opens what already has that name, and empties it.
-UniqueFd open_existing(const std::string& path) {
-    UniqueFd fd(::open(path.c_str(), kFlags));
-    if (!fd && errno == ELOOP) refuse(path, "it is a symbolic link");
+/// A new file; none where there is one of that name, or it cannot be made: errno says which.
+UniqueFd make_file(const std::string& path) {
+    UniqueFd fd(::open(path.c_str(), kFlags | O_CREAT | O_EXCL, kMode));
+    if (fd) ::flock(fd.get(), LOCK_EX | LOCK_NB);
+    return fd;
+}
+
+/// Takes the place of what already has that name. A new file: who has the old one open, from a time
+/// when it could be read, is to see nothing of this recording.
+UniqueFd replace_existing(const std::string& path) {
+    const UniqueFd old(::open(path.c_str(), kFlags));
+    if (!old && errno == ELOOP) refuse(path, "it is a symbolic link");
     struct stat info {};
-    if (!fd || ::fstat(fd.get(), &info) != 0)
+    if (!old || ::fstat(old.get(), &info) != 0)
         throw Error(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
     if (!S_ISREG(info.st_mode)) refuse(path, "it is not a regular file");
     if (info.st_uid != ::geteuid()) refuse(path, "it is another user's");
     if (info.st_nlink > 1) refuse(path, "it has other names too (hard links)");
-    if (!is_recording(fd.get(), info)) refuse(path, "it exists and is not a recording");
-    if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) refuse(path, "another lattop records to it");
-    if (::fchmod(fd.get(), kMode) != 0 || ::ftruncate(fd.get(), 0) != 0)
-        throw Error(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
-    return fd;
+    if (!is_recording(old.get(), info)) refuse(path, "it exists and is not a recording");
+    if (::flock(old.get(), LOCK_EX | LOCK_NB) != 0) refuse(path, "another lattop records to it");
+    if (::unlink(path.c_str()) == 0)
+        if (UniqueFd fd = make_file(path)) return fd;
+    throw Error(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
 }
 
 UniqueFd open_output(const std::string& path) {
-    UniqueFd fd(::open(path.c_str(), kFlags | O_CREAT | O_EXCL, kMode));
-    if (fd) {
-        ::flock(fd.get(), LOCK_EX | LOCK_NB);
-        return fd;
-    }
-    if (errno == EEXIST) return open_existing(path);
+    if (UniqueFd fd = make_file(path)) return fd;
+    if (errno == EEXIST) return replace_existing(path);
     throw Error(fmt::format("cannot make {}: {}", path, std::strerror(errno)));
 }
 

@@ -162,6 +162,10 @@ std::vector<std::uint64_t> decode_frames(RecordCursor<std::uint64_t> cursor) {
     return frames;
 }
 
+/// Of a stack; the module keeps 127 and 1,024 at most, whatever its parameters are.
+constexpr std::uint32_t kMaxKernelFrames = 512;
+constexpr std::uint32_t kMaxUserFrames = 4096;
+
 std::vector<Trace> decode_traces(RecordCursor<lt_trace_rec> cursor,
                                  const std::vector<std::uint64_t>& frames, std::size_t n_ksyms) {
     std::vector<Trace> traces;
@@ -169,6 +173,10 @@ std::vector<Trace> decode_traces(RecordCursor<lt_trace_rec> cursor,
     std::uint64_t all = 0;
     while (!cursor.done()) {
         const auto raw = cursor.next();
+        // What looks for a stack's reason, or draws it, counts on stacks that end
+        if (raw.nr_kernel > kMaxKernelFrames || raw.nr_user > kMaxUserFrames)
+            throw FormatError(fmt::format("{}: {} kernel and {} user frames of one stack",
+                                          cursor.where(), raw.nr_kernel, raw.nr_user));
         const std::uint64_t end = std::uint64_t{raw.first_frame} + raw.nr_kernel + raw.nr_user;
         if (end > frames.size())
             throw FormatError(

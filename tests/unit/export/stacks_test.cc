@@ -206,7 +206,7 @@ TEST_CASE("threads of one process are one, whatever their names, where processes
 
 TEST_CASE("a trace longer than any machine's is cut, and every export has room for it") {
     SnapshotBuilder builder;
-    std::vector<std::uint64_t> addresses(60'000);
+    std::vector<std::uint64_t> addresses(4'096);
     std::iota(addresses.begin(), addresses.end(), 1);
     const auto trace = builder.add_trace({.kernel = {"schedule"}, .user = addresses});
     builder.add_task(
@@ -269,6 +269,7 @@ TEST_CASE("no name is a formula to a spreadsheet") {
     CHECK(csv_field("+1") == "'+1");
     CHECK(csv_field("-1") == "'-1");
     CHECK(csv_field("a=1") == "a=1");
+    CHECK(csv_field("main;=1+1;b;@c") == "main;'=1+1;b;'@c");
     CHECK(csv_field("").empty());
 }
 

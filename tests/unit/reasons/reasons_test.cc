@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lattop/reasons/reasons.h"
 
+#include <sys/stat.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +12,7 @@
 #include "lattop/reasons/load.h"
 #include "lattop/source/error.h"
 #include "tests/unit/support/catch.h"
+#include "tests/unit/support/child.h"
 #include "tests/unit/support/sample.h"
 
 namespace lattop::test {
@@ -192,6 +195,17 @@ TEST_CASE("the user's file is tried before lattop's own") {
     CHECK(load_reasons(path).lines() == built_in_reasons().lines());
     CHECK(load_reasons("").lines() == built_in_reasons().lines());
     CHECK_THROWS_WITH(load_reasons("/proc"), has_text("cannot read /proc"));
+}
+
+TEST_CASE("a pipe or a device in the place of the user's file is refused, not read") {
+    const TempFolder folder;
+    const std::string path = folder.path() + "/reasons.conf";
+    REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+    CHECK_THROWS_WITH(load_reasons(path), has_text("not a regular file"));
+    CHECK_THROWS_WITH(load_reasons("/dev/zero"), has_text("not a regular file"));
+    std::filesystem::remove(path);
+    std::ofstream(path) << std::string((1U << 20) + 1, '#');
+    CHECK_THROWS_WITH(load_reasons(path), has_text("larger than 1 MiB"));
 }
 
 TEST_CASE("the user's file is where the XDG specification has it") {

@@ -86,6 +86,18 @@ TEST_CASE("an old recording is written over, unless it has other names or is bei
     CHECK(recording::open_recording(path).size() == 1);
 }
 
+TEST_CASE("who has an old recording open sees nothing of the new one") {
+    const TempFolder folder;
+    const std::string path = folder.path() + "/r";
+    write_file(path, sample_recording(1));
+    std::ifstream reader(path, std::ios::binary);
+    OutputFile file(path);
+    file.append(sample_recording(2));
+    const std::string seen((std::istreambuf_iterator<char>(reader)), {});
+    CHECK(seen.size() == sample_recording(1).size());
+    CHECK(recording::open_recording(path).size() == 2);
+}
+
 TEST_CASE("a file that may not grow keeps what was written before, whole") {
     const TempFolder folder;
     const std::string path = folder.path() + "/r";

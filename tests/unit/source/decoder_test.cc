@@ -190,6 +190,12 @@ TEST_CASE("hostile headers and records are refused by name") {
              poke<std::uint32_t>(bytes, at + offsetof(lt_trace_rec, first_frame), 0);
              poke<std::uint16_t>(bytes, at + offsetof(lt_trace_rec, nr_user), 3);
          }},
+        {"traces[0]: 65535 kernel and",
+         [](auto& bytes) {
+             poke<std::uint16_t>(
+                 bytes, record_at(bytes, LT_SEC_TRACES, 0) + offsetof(lt_trace_rec, nr_kernel),
+                 UINT16_MAX);
+         }},
         {"traces[0]: kernel function",
          [](auto& bytes) {
              poke<std::uint64_t>(bytes, record_at(bytes, LT_SEC_FRAMES, 1), UINT64_MAX);

@@ -69,6 +69,33 @@ TEST_CASE("progress names the file, how far it is, and how many wait") {
     CHECK(fetch.progress().empty());
 }
 
+TEST_CASE("a file that is too large to be read is not fetched, and not asked for again") {
+    std::atomic<int> asked = 0;
+    std::atomic<bool> went_on = false;
+    DebugFetch fetch([&](const std::string& id, const FetchProgress& progress) {
+        ++asked;
+        const long all = id == "ab" ? 2L << 30 : 100;
+        went_on = progress(10, all);
+        return went_on ? Fetched{.file = some_file()} : Fetched{.error = EIO};
+    });
+    CHECK(settled(fetch, "ab") == DebugFetch::State::None);
+    CHECK(!went_on);
+    CHECK(settled(fetch, "cd") == DebugFetch::State::Here);
+    CHECK(settled(fetch, "ab") == DebugFetch::State::None);
+    CHECK(asked == 2);
+}
+
+TEST_CASE("what is fetched in all is bounded") {
+    DebugFetch fetch([](const std::string&, const FetchProgress& progress) {
+        return progress(900L << 20, 900L << 20) ? Fetched{.file = some_file()}
+                                                : Fetched{.error = EIO};
+    });
+    int here = 0;
+    for (int i = 0; i < 30; ++i)
+        if (settled(fetch, std::to_string(i)) == DebugFetch::State::Here) ++here;
+    CHECK(here == 18);
+}
+
 TEST_CASE("a server that could not say is asked again, later and later") {
     std::atomic<int> asked = 0;
     DebugFetch fetch(
