@@ -30,6 +30,9 @@ constexpr rlim_t kMostMemory = rlim_t{2} << 30;
 constexpr rlim_t kLeastMemory = rlim_t{512} << 20;
 
 rlim_t memory_limit() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return RLIM_INFINITY;  // they take all addresses there are
+#endif
     const auto pages = static_cast<rlim_t>(std::max(0L, ::sysconf(_SC_PHYS_PAGES)));
     const auto all = pages * static_cast<rlim_t>(std::max(0L, ::sysconf(_SC_PAGESIZE)));
     return std::clamp(all / 4, kLeastMemory, kMostMemory);
@@ -82,9 +85,7 @@ void give_up_all() {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_FSIZE, 0);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     limit(RLIMIT_AS, memory_limit());
-#endif
     filter_system_calls(FilterFor::ImageReader);
 }
 
