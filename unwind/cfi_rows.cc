@@ -142,9 +142,10 @@ struct CfiRows::Unwinding {
 
     /// The frame of the code at `address`: .eh_frame first, it is what runs
     /// when an exception is thrown, so it is right.
-    [[nodiscard]] FrameHandle frame_at(std::uint64_t address) const {
+    [[nodiscard]] FrameHandle frame_at(std::uint64_t address) {
         Dwarf_Frame* frame = nullptr;
         for (Dwarf_CFI* cfi : {sections.eh_frame(), sections.debug_frame()})
+        sections.note_look();
             if (cfi != nullptr && dwarf_cfi_addrframe(cfi, address, &frame) == 0)
                 return FrameHandle(frame);
         return nullptr;
