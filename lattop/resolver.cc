@@ -75,7 +75,7 @@ std::size_t Resolver::introduce() {
     const std::vector<lt_miss> sleepers = ask(&ResolverDoor::sleepers);
     // Behind each lesson the module walks the sleepers again and misses more. For most of them
     // there is no other time, so its ring must have room.
-    for (std::size_t i = 0; i < sleepers.size(); i += kIntroduced) {
+    for (std::size_t i = 0; i < sleepers.size() && !left(); i += kIntroduced) {
         const auto first = sleepers.begin() + static_cast<std::ptrdiff_t>(i);
         const auto count = static_cast<std::ptrdiff_t>(std::min(kIntroduced, sleepers.size() - i));
         resolve({first, first + count});
@@ -91,6 +91,7 @@ void Resolver::resolve(const std::vector<lt_miss>& misses) {
     std::size_t budget = limits_.step_frames;
     for (const auto& [id, its] : by_process) {
         const WatchedLook look(watch_, id);
+        if (left()) break;
         if (look.allowed())
             resolve_process(id, its, budget);
         else
@@ -165,7 +166,9 @@ void Resolver::resolve_process(const ProcessId& id, const std::vector<lt_miss>& 
     for (const lt_miss& miss : misses) {
         // Out of budget, each gets its own row at least.
         const std::size_t frames = std::clamp<std::size_t>(budget, 1, kMaxWalkFrames);
-        const Walk walk = walk_rows(*code, frame_of(miss), frames);
+        const Walk walk =
+            walk_rows(*code, frame_of(miss), frames, watch_ == nullptr ? nullptr : &watch_->left());
+        if (left()) return;
         budget -= std::min(budget, walk.frames.size());
         add_walk(walk, id, lesson);
     }
