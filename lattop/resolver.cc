@@ -18,7 +18,8 @@ namespace {
 constexpr std::size_t kMaxDoubts = 8192;
 constexpr unsigned kDoubts = 3;
 
-/// Rows that a process is taught because others needed them in the same files.
+/// Rows that a process is taught because others needed them in the same files: others of
+/// its user's, of two other users, or of root.
 constexpr std::size_t kMaxInherited = 1024;
 
 /// Sleepers that are introduced at once.
@@ -90,8 +91,8 @@ void Resolver::resolve(const std::vector<lt_miss>& misses) {
         by_process[{miss.tgid, miss.exec_id}].push_back(miss);
     std::size_t budget = limits_.step_frames;
     for (const auto& [id, its] : by_process) {
-        const WatchedLook look(watch_, id);
         if (left()) break;
+        const WatchedLook look(watch_, id);
         if (look.allowed())
             resolve_process(id, its, budget);
         else
@@ -111,12 +112,16 @@ std::size_t Resolver::cost_of(const ProcessCode& process) const {
 /// says whether for a want.
 ProcessCode* Resolver::find_process(const ProcessId& id, const lt_miss& miss, Lesson& lesson) {
     if (ProcessCode* known = processes_.find(id)) {
-        if (known->alive()) return known;
+        if (known->alive()) {
+            known->note_user();  // it may be another's by now, by setuid(2)
+            return known;
+        }
         processes_.erase(id);
     }
     errno = 0;
     auto code = ProcessCode::open(proc_, miss.pid, miss.start_ns, files_);
     if (!code) return nullptr;
+    code->note_user();
     for (const PlacedRow& placed : code->known_rows(kMaxInherited))
         lesson.emplace(std::pair{placed.built.row.pc, placed.built.row.flags & LT_ROW_EXACT},
                        placed);
