@@ -139,7 +139,7 @@ ElfImage* Symbolizer::open_vdso(const Mapping& mapping, File& file, const Proces
     // No file has inode 0. Kinds of vdso (64-bit, 32-bit, x32) differ in content.
     const std::string_view content(image->data(), image->size());
     const ImageId id{0, 0, bytes,
-                     static_cast<std::int64_t>(std::hash<std::string_view>{}(content))};
+                     static_cast<std::int64_t>(std::hash<std::string_view>{}(content)), 0};
     file.image = id;
     if (const auto* known = images_.find(id)) return known->get();
     return keep(file, id, ElfImage::from_memory(*std::move(image)));
@@ -150,7 +150,8 @@ ElfImage* Symbolizer::open_image(const Mapping& mapping, File& file, const Proce
     const FilePath path = files.mapped_file(mapping);
     if (!path) return nullptr;
     const ImageId id{path.info.st_dev, path.info.st_ino,
-                     static_cast<std::uint64_t>(path.info.st_size), nanoseconds(path.info.st_mtim)};
+                     static_cast<std::uint64_t>(path.info.st_size), nanoseconds(path.info.st_mtim),
+                     nanoseconds(path.info.st_ctim)};
     file.image = id;
     if (const auto* known = images_.find(id)) return known->get();
     UniqueFd fd = open_to_read(path);
