@@ -112,7 +112,8 @@ public:
         for (; keepers_ < state.keepers.size(); ++keepers_)
             say(
                 fmt::format("lattop daemon: process {} keeps who looks at it waiting, as memory or "
-                            "files do whose file system does not answer: it is left alone. This "
+                            "files do whose file system does not answer, or call-frame information "
+                            "that takes long to go by: it is left alone. Behind a file system this "
                             "daemon cannot end before that answers\n",
                             state.keepers[keepers_]));
         waiting_ = state.waiting;

@@ -18,7 +18,8 @@ namespace {
 constexpr std::size_t kMaxDoubts = 8192;
 constexpr unsigned kDoubts = 3;
 
-/// Rows that a process is taught because others needed them in the same files.
+/// Rows that a process is taught because others needed them in the same files: others of
+/// its user's, of two other users, or of root.
 constexpr std::size_t kMaxInherited = 1024;
 
 /// Sleepers that are introduced at once.
@@ -75,7 +76,7 @@ std::size_t Resolver::introduce() {
     const std::vector<lt_miss> sleepers = ask(&ResolverDoor::sleepers);
     // Behind each lesson the module walks the sleepers again and misses more. For most of them
     // there is no other time, so its ring must have room.
-    for (std::size_t i = 0; i < sleepers.size(); i += kIntroduced) {
+    for (std::size_t i = 0; i < sleepers.size() && !left(); i += kIntroduced) {
         const auto first = sleepers.begin() + static_cast<std::ptrdiff_t>(i);
         const auto count = static_cast<std::ptrdiff_t>(std::min(kIntroduced, sleepers.size() - i));
         resolve({first, first + count});
@@ -90,6 +91,7 @@ void Resolver::resolve(const std::vector<lt_miss>& misses) {
         by_process[{miss.tgid, miss.exec_id}].push_back(miss);
     std::size_t budget = limits_.step_frames;
     for (const auto& [id, its] : by_process) {
+        if (left()) break;
         const WatchedLook look(watch_, id);
         if (look.allowed())
             resolve_process(id, its, budget);
@@ -110,12 +112,16 @@ std::size_t Resolver::cost_of(const ProcessCode& process) const {
 /// says whether for a want.
 ProcessCode* Resolver::find_process(const ProcessId& id, const lt_miss& miss, Lesson& lesson) {
     if (ProcessCode* known = processes_.find(id)) {
-        if (known->alive()) return known;
+        if (known->alive()) {
+            known->note_user();  // it may be another's by now, by setuid(2)
+            return known;
+        }
         processes_.erase(id);
     }
     errno = 0;
     auto code = ProcessCode::open(proc_, miss.pid, miss.start_ns, files_);
     if (!code) return nullptr;
+    code->note_user();
     for (const PlacedRow& placed : code->known_rows(kMaxInherited))
         lesson.emplace(std::pair{placed.built.row.pc, placed.built.row.flags & LT_ROW_EXACT},
                        placed);
@@ -165,7 +171,9 @@ void Resolver::resolve_process(const ProcessId& id, const std::vector<lt_miss>& 
     for (const lt_miss& miss : misses) {
         // Out of budget, each gets its own row at least.
         const std::size_t frames = std::clamp<std::size_t>(budget, 1, kMaxWalkFrames);
-        const Walk walk = walk_rows(*code, frame_of(miss), frames);
+        const Walk walk =
+            walk_rows(*code, frame_of(miss), frames, watch_ == nullptr ? nullptr : &watch_->left());
+        if (left()) return;
         budget -= std::min(budget, walk.frames.size());
         add_walk(walk, id, lesson);
     }

@@ -75,7 +75,7 @@ public:
                       ResolverWatch* watch = nullptr);
 
     /// Resolves the misses there are; how many. Throws what the door throws, and counts
-    /// PassingErrors.
+    /// PassingErrors. Left behind by its watch, it lets go of the rest at once.
     std::size_t step();
 
     /// Teaches a first row to every process that sleeps under a stack that is
@@ -96,6 +96,7 @@ private:
     /// Rows by what they are for: pc, and whether it is exact.
     using Lesson = std::map<std::pair<std::uint64_t, std::uint32_t>, PlacedRow>;
 
+    [[nodiscard]] bool left() const { return watch_ != nullptr && watch_->left(); }
     std::vector<lt_miss> ask(std::vector<lt_miss> (ResolverDoor::*what)());
     void resolve(const std::vector<lt_miss>& misses);
     void resolve_process(const ProcessId& id, const std::vector<lt_miss>& misses,

@@ -2,9 +2,12 @@
 //
 // The seam between a resolver and who looks after its thread: a program whose
 // memory or files lie on a file system that does not answer keeps whoever looks
-// at it, for ever and not even to be killed. Used by Resolver; ResolverWorker
-// leaves such a thread behind and goes on with another.
+// at it, for ever and not even to be killed; one whose call-frame information takes
+// long to go by keeps it for as long. Used by Resolver; ResolverWorker leaves such a
+// thread behind and goes on with another.
 #pragma once
+
+#include <atomic>
 
 #include "lattop/model/program_id.h"
 
@@ -21,6 +24,13 @@ public:
     virtual bool begin(const ProgramId& process) = 0;
     /// And no longer.
     virtual void end() = 0;
+
+    /// Whether nobody waits for this thread any more: it ends behind the row that it is at.
+    [[nodiscard]] const std::atomic<bool>& left() const { return left_; }
+    void leave() { left_ = true; }
+
+private:
+    std::atomic<bool> left_ = false;
 };
 
 /// A look at a process: it ends with this, however that ends.

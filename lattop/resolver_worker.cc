@@ -45,6 +45,11 @@ constexpr int kModuleLookMs = 1000;
 /// Threads that are left behind at a time. With as many, the next one is waited for.
 constexpr std::size_t kMaxKept = 16;
 
+/// A process that kept a thread at work, not waiting, for this part of the patience would keep
+/// each next one as long. So it gets a sixtieth of the resolver's time and no more.
+constexpr int kAtWork = 8;
+constexpr int kAlone = 60;
+
 /// For poll: rounded up, never negative.
 int milliseconds_until(SteadyClock::time_point time) {
     const auto rest = std::chrono::ceil<std::chrono::milliseconds>(time - SteadyClock::now());
@@ -100,6 +105,7 @@ ResolverWorker::~ResolverWorker() {
     ends_.notify_all();
     watcher_.join();
     ::eventfd_write(shared_->stop_fd.get(), 1);
+    shared_->leave();
     std::unique_lock lock(shared_->lock);
     join_or_leave(thread_, lock, shared_->changed, shared_->stopped);
 }
@@ -115,7 +121,7 @@ ResolverWorker::State ResolverWorker::state() {
 void ResolverWorker::look_after() {
     forgive_pause();
     welcome_back();
-    if (kept_.size() >= kMaxKept) return;
+    if (threads_kept() >= kMaxKept) return;
     if (const auto its = keeper()) leave_behind(*its);
 }
 
@@ -133,6 +139,7 @@ bool ResolverWorker::Shared::begin(const ProgramId& process) {
     if (avoided.contains(process)) return false;
     at = process;
     at_since = SteadyClock::now();
+    at_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     return true;
 }
 
@@ -155,10 +162,14 @@ void ResolverWorker::leave_behind(const ProgramId& keeper) {
     const auto old = shared_;
     State state;
     std::set<ProgramId> avoided;
+    SteadyClock::time_point alone_until;
     {
         const std::lock_guard lock(old->lock);
         state = old->state;
-        if (old->cpu_clock) state.cpu_ns += clock_ns(*old->cpu_clock);
+        const std::uint64_t cpu_ns = old->cpu_clock ? clock_ns(*old->cpu_clock) : 0;
+        const std::chrono::nanoseconds at_work(cpu_ns - std::min(cpu_ns, old->at_cpu_ns));
+        if (at_work > patience_ / kAtWork) alone_until = SteadyClock::now() + kAlone * patience_;
+        state.cpu_ns += cpu_ns;
         avoided = old->avoided;
     }
     state.keepers.push_back(keeper.tgid);
@@ -173,17 +184,26 @@ void ResolverWorker::leave_behind(const ProgramId& keeper) {
         return;
     }
     thread.detach();
+    old->leave();
     ::eventfd_write(old->stop_fd.get(), 1);
-    kept_.push_back({keeper, old});
+    kept_.push_back({keeper, old, alone_until});
 }
 
-/// Processes whose threads have got through are looked at again.
+std::size_t ResolverWorker::threads_kept() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(kept_, [](const Kept& kept) { return kept.shared != nullptr; }));
+}
+
+/// Processes whose threads have got through are looked at again, sooner or later.
 void ResolverWorker::welcome_back() {
-    std::erase_if(kept_, [&](const Kept& kept) {
-        {
-            const std::lock_guard lock(kept.shared->lock);
+    std::erase_if(kept_, [&](Kept& kept) {
+        if (kept.shared != nullptr) {
+            std::unique_lock lock(kept.shared->lock);
             if (!kept.shared->stopped) return false;
+            lock.unlock();
+            kept.shared.reset();
         }
+        if (SteadyClock::now() < kept.alone_until) return false;
         const std::lock_guard lock(shared_->lock);
         shared_->avoided.erase(kept.keeper);
         return true;

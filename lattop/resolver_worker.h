@@ -4,7 +4,8 @@
 // must not wait for slow files, and by `lattop daemon`. Where the module is
 // unloaded it waits for the next one and teaches that, from the start. Where a
 // program keeps the thread (resolver_watch.h), that is left behind, and another
-// goes on with all other programs; a second thread looks for that.
+// goes on with all other programs; a second thread looks for that. One that waits for
+// the kernel ends when that answers, one that computes behind the row it is at.
 #pragma once
 
 #include <chrono>
@@ -68,6 +69,7 @@ private:
         std::optional<clockid_t> cpu_clock;  // the thread's
         std::optional<ProgramId> at;         // and since when
         std::chrono::steady_clock::time_point at_since;
+        std::uint64_t at_cpu_ns = 0;  // what the thread had used of a CPU by then
         bool stopped = false;
     };
 
@@ -89,8 +91,11 @@ private:
     /// A thread that was left behind, and what keeps it.
     struct Kept {
         ProgramId keeper;
-        std::shared_ptr<Shared> shared;
+        std::shared_ptr<Shared> shared;  ///< nullptr: it has ended
+        /// Until when the process is left alone at least: it would keep the next one, too.
+        std::chrono::steady_clock::time_point alone_until;
     };
+    [[nodiscard]] std::size_t threads_kept() const;
 
     const std::chrono::milliseconds patience_;
     std::mutex care_;  // guards all below; taken before the lock of a Shared

@@ -101,14 +101,16 @@ bool check_operands(ByteReader& bytes, std::uint8_t opcode) {
 
 bool check_instructions(std::span<const std::uint8_t> program) {
     constexpr std::uint8_t kPrimary = 0xc0;
+    if (program.size() > kMaxCfiProgramBytes) return false;
     ByteReader bytes(program);
     int remembered = 0;
+    int copies = 0;
     while (!bytes.empty()) {
         const std::uint8_t opcode = bytes.byte();
         if (const unsigned primary = opcode & kPrimary; primary != 0) {
             if (primary == DW_CFA_offset) bytes.skip_leb();
         } else if (opcode == DW_CFA_remember_state) {
-            if (++remembered > kMaxRemembered) return false;
+            if (++remembered > kMaxRemembered || ++copies > kMaxCfiCopies) return false;
         } else if (opcode == DW_CFA_restore_state) {
             if (--remembered < 0) return false;
         } else if (!check_operands(bytes, opcode)) {
@@ -177,68 +179,86 @@ std::optional<std::int64_t> start_of(std::span<const std::uint8_t> body, std::ui
     return static_cast<std::int64_t>(offset) + kBodyOffset + bytes.fixed<std::int32_t>();
 }
 
-struct RawEntry {
-    std::uint64_t offset;  ///< of its length
-    std::uint64_t cie;     ///< offset of the CIE, for an FDE
-    bool is_common;
+struct Entry {
+    std::uint64_t offset = 0;  ///< of its length
+    std::uint64_t cie = 0;     ///< offset of the CIE, for an FDE
+    bool is_common = false;
     std::span<const std::uint8_t> body;  ///< behind the second field
 };
 
-/// Splits a section into entries.
-bool split(std::span<const std::uint8_t> section, CfiFormat format, std::vector<RawEntry>& raw) {
+/// Shows `visit` each entry of a section; false where it says so, or one is not whole.
+template <typename Visit>
+bool each_entry(std::span<const std::uint8_t> section, CfiFormat format, const Visit& visit) {
+    const bool is_eh = format == CfiFormat::EhFrame;
     ByteReader bytes(section);
     while (!bytes.empty()) {
-        const std::uint64_t offset = section.size() - bytes.rest().size();
+        Entry entry;
+        entry.offset = section.size() - bytes.rest().size();
         const auto length = bytes.fixed<std::uint32_t>();
         if (!bytes.ok() || length == kLongEntry) return false;
         if (length == 0) continue;  // the end of one object file's entries
         if (length < sizeof(std::uint32_t) || length > bytes.rest().size()) return false;
         const auto second = bytes.fixed<std::uint32_t>();
-        const bool is_eh = format == CfiFormat::EhFrame;
-        const std::uint64_t place = offset + sizeof(length);
-        const bool is_common = second == (is_eh ? 0U : kDebugFrameCie);
-        if (!is_common && is_eh && second > place) return false;
-        const std::uint64_t cie = is_common ? 0 : is_eh ? place - second : second;
-        const std::size_t body = length - sizeof(second);
-        raw.push_back({offset, cie, is_common, bytes.rest().first(body)});
-        bytes.skip(body);
+        const std::uint64_t place = entry.offset + sizeof(length);
+        entry.is_common = second == (is_eh ? 0U : kDebugFrameCie);
+        if (!entry.is_common && is_eh && second > place) return false;
+        entry.cie = entry.is_common ? 0 : is_eh ? place - second : second;
+        entry.body = bytes.rest().first(length - sizeof(second));
+        if (!visit(entry)) return false;
+        bytes.skip(entry.body.size());
     }
     return true;
+}
+
+using Commons = std::unordered_map<std::uint64_t, Common>;  // by offset
+
+/// Takes the CIEs; how many FDEs there are. Nothing where there are too many.
+std::optional<std::size_t> take_commons(std::span<const std::uint8_t> section, CfiFormat format,
+                                        Commons& commons) {
+    std::size_t functions = 0;
+    const bool sound = each_entry(section, format, [&](const Entry& entry) {
+        if (!entry.is_common) return ++functions <= kMaxCfiFunctions;
+        const auto common = check_common(entry.body, format);
+        if (!common || commons.size() == kMaxCfiCommon) return false;
+        commons.emplace(entry.offset, *common);
+        return true;
+    });
+    return sound ? std::optional(functions) : std::nullopt;
 }
 
 }  // namespace
 
 bool check_cfi(std::span<const std::uint8_t> section, CfiFormat format, CfiEntries& entries) {
-    std::vector<RawEntry> raw;
-    if (!split(section, format, raw)) return false;
-    std::unordered_map<std::uint64_t, Common> commons;
-    for (const RawEntry& entry : raw) {
-        if (!entry.is_common) continue;
-        const auto common = check_common(entry.body, format);
-        if (!common) return false;
-        commons.emplace(entry.offset, *common);
-        entries.common.push_back(entry.offset);
-    }
-    for (const RawEntry& entry : raw) {
-        if (entry.is_common) continue;
+    Commons commons;
+    const auto functions = take_commons(section, format, commons);
+    if (!functions) return false;
+    entries.common = commons.size();
+    entries.functions.reserve(*functions);
+    entries.starts.reserve(*functions);
+    return each_entry(section, format, [&](const Entry& entry) {
+        if (entry.is_common) return true;
         const auto common = commons.find(entry.cie);
         if (common == commons.end() || !check_function(entry.body, common->second)) return false;
         entries.functions.push_back(entry.offset);
         if (const auto start = start_of(entry.body, entry.offset, common->second))
             entries.starts.push_back({*start, static_cast<std::int64_t>(entry.offset)});
-    }
-    return true;
+        return true;
+    });
 }
 
 bool check_cfi_table(std::span<const std::uint8_t> table, std::uint64_t table_address,
                      std::uint64_t section_address, const CfiEntries& entries) {
+    constexpr std::uint64_t kEncodings = 4;
     ByteReader bytes(table);
     // What every linker writes; libdw would take other encodings too.
     if (bytes.byte() != 1 || bytes.byte() != (DW_EH_PE_pcrel | DW_EH_PE_sdata4) ||
         bytes.byte() != DW_EH_PE_udata4 || bytes.byte() != (DW_EH_PE_datarel | DW_EH_PE_sdata4))
         return false;
-    bytes.skip(sizeof(std::uint32_t));  // address of .eh_frame
+    // Where it names another section, or is empty, libdw would read without a table.
+    const std::uint64_t place = table_address + kEncodings;
+    const auto section = static_cast<std::uint64_t>(std::int64_t{bytes.fixed<std::int32_t>()});
     const auto count = bytes.fixed<std::uint32_t>();
+    if (place + section != section_address || count == 0) return false;
     for (std::uint32_t i = 0; i < count && bytes.ok(); ++i) {
         bytes.skip(sizeof(std::int32_t));  // start of the code
         const auto entry = static_cast<std::uint64_t>(std::int64_t{bytes.fixed<std::int32_t>()});

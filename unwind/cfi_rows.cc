@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <span>
 #include <utility>
 
@@ -142,8 +143,9 @@ struct CfiRows::Unwinding {
 
     /// The frame of the code at `address`: .eh_frame first, it is what runs
     /// when an exception is thrown, so it is right.
-    [[nodiscard]] FrameHandle frame_at(std::uint64_t address) const {
+    [[nodiscard]] FrameHandle frame_at(std::uint64_t address) {
         Dwarf_Frame* frame = nullptr;
+        sections.note_look();
         for (Dwarf_CFI* cfi : {sections.eh_frame(), sections.debug_frame()})
             if (cfi != nullptr && dwarf_cfi_addrframe(cfi, address, &frame) == 0)
                 return FrameHandle(frame);
@@ -215,36 +217,74 @@ BuiltRow CfiRows::build(std::uint64_t address, std::uint64_t file_offset, bool e
     return frame ? row_of(frame.get(), address) : without_cfi(look_up, file_offset);
 }
 
-BuiltRow CfiRows::row_at(std::uint64_t file_offset, bool exact) {
+BuiltRow CfiRows::row_at(std::uint64_t file_offset, bool exact, CodeUser asker) {
     const auto address = file_.address_of(file_offset - (exact ? 0 : 1));
     if (!file_.usable() || !address) return cannot(CannotCause::NoFile);
     const std::uint64_t key = file_offset << 1 | (exact ? 1 : 0);
-    if (const auto known = rows_.find(key); known != rows_.end()) return known->second;
-    if (rows_.size() >= kMaxRows) rows_.clear();
-    BuiltRow built = build(*address + (exact ? 0 : 1), file_offset, exact);
-    built.row.flags |= exact ? LT_ROW_EXACT : 0;
-    return rows_[key] = built;
+    auto known = rows_.find(key);
+    if (known == rows_.end()) {
+        if (rows_.size() >= kMaxRows) forget_rows();
+        Row row;
+        row.built = build(*address + (exact ? 0 : 1), file_offset, exact);
+        row.built.row.flags |= exact ? LT_ROW_EXACT : 0;
+        known = rows_.emplace(key, row).first;
+    }
+    note_asker(key, known->second, asker);
+    return known->second.built;
+}
+
+void CfiRows::note_asker(std::uint64_t key, Row& row, CodeUser asker) {
+    if (asker == kNoUser || row.built.cannot != CannotCause::None) return;
+    ++row.asked;
+    if (row.shared || asker == row.first) return;
+    const bool counts = asker < kApart;
+    if (!counts && row.first != kNoUser) return;
+    if (asker == kRootUser || (counts && row.first < kApart)) {
+        row.shared = true;
+        shared_.insert(key);
+    }
+    if (const auto before = users_.find(row.first); before != users_.end()) {
+        before->second.erase(key);
+        if (before->second.empty()) users_.erase(before);
+    }
+    row.first = asker;
+    if (!row.shared) users_[asker].insert(key);
+}
+
+/// First those that a single user may have made up; all where that is not enough.
+void CfiRows::forget_rows() {
+    std::erase_if(rows_, [](const auto& row) { return !row.second.shared; });
+    users_.clear();
+    if (rows_.size() < kMaxRows / 2) return;
+    rows_.clear();
+    shared_.clear();
 }
 
 const SearchTable& CfiRows::search_table() const {
     return unwinding_->sections.search_table();
 }
 
-std::vector<std::pair<std::uint64_t, BuiltRow>> CfiRows::known_rows(std::uint64_t first,
-                                                                    std::uint64_t end,
-                                                                    std::size_t max) const {
-    std::vector<std::pair<std::uint64_t, BuiltRow>> known;
-    for (const auto& [key, built] : rows_) {
-        if (known.size() >= max) break;
-        const std::uint64_t offset = key >> 1;
-        if (offset > first && offset < end && built.cannot == CannotCause::None)
-            known.emplace_back(offset, built);
-    }
+std::vector<KnownRow> CfiRows::known_rows(std::uint64_t first, std::uint64_t end, std::size_t max,
+                                          CodeUser user) const {
+    std::vector<KnownRow> known;
+    const auto add = [&](const Keys& keys) {
+        for (const std::uint64_t key : keys) {
+            const std::uint64_t offset = key >> 1;
+            if (offset <= first || offset >= end) continue;
+            const Row& row = rows_.at(key);
+            known.push_back({offset, row.built, row.asked});
+        }
+    };
+    add(shared_);
+    if (const auto its = users_.find(user); its != users_.end()) add(its->second);
+    std::ranges::sort(known, std::ranges::greater(), &KnownRow::asked);
+    if (known.size() > max) known.resize(max);
     return known;
 }
 
 std::size_t CfiRows::bytes() const {
-    return sizeof(*this) + unwinding_->sections.bytes() + rows_.size() * 2 * sizeof(BuiltRow);
+    constexpr std::size_t kNode = 32;  // of a map, and of who asked
+    return sizeof(*this) + unwinding_->sections.bytes() + rows_.size() * (sizeof(Row) + 2 * kNode);
 }
 
 }  // namespace lattop

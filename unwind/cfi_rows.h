@@ -7,6 +7,9 @@
 // the caller's frame. It depends on the file and the pc alone, so rows are the
 // same for all processes that map the file, and once built are kept.
 //
+// Whose processes asked for a row is kept with it. A stack is whatever its owner wrote
+// there, so what one user's walks came by is no reason to teach it to another's processes.
+//
 // Files are hostile. elf_bytes.h copies the sections in question, cfi_check.h
 // looks through every entry of them, and what libdw reads is a small ELF file
 // in memory that holds those sections and nothing else: it never sees a byte
@@ -17,6 +20,7 @@
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -47,6 +51,19 @@ struct BuiltRow {
     CannotCause cannot = CannotCause::None;
 };
 
+/// Whose process asks: a real user id of this user namespace. That of another one is not
+/// to be told from its owner by us, and counts as nobody else's: kApart | its number.
+using CodeUser = std::uint64_t;
+inline constexpr CodeUser kRootUser = 0;
+inline constexpr CodeUser kApart = CodeUser{1} << 63;
+inline constexpr CodeUser kNoUser = UINT64_MAX;  ///< not said: counts for nothing
+
+struct KnownRow {
+    std::uint64_t file_offset = 0;
+    BuiltRow built;
+    std::uint32_t asked = 0;  ///< for it, how often
+};
+
 class CfiRows {
 public:
     /// Reads what is needed to build rows. Always gives an object: a file that
@@ -62,13 +79,13 @@ public:
 
     /// The row for the code at `file_offset`; `exact` where it is no return
     /// address. row.pc is left 0.
-    BuiltRow row_at(std::uint64_t file_offset, bool exact);
+    BuiltRow row_at(std::uint64_t file_offset, bool exact, CodeUser asker = kNoUser);
 
-    /// Rows that were asked for before and say how to go on, at most `max`, of
-    /// the code at `first` <= file offset < `end`: (file offset, row).
-    [[nodiscard]] std::vector<std::pair<std::uint64_t, BuiltRow>> known_rows(std::uint64_t first,
-                                                                             std::uint64_t end,
-                                                                             std::size_t max) const;
+    /// Rows that say how to go on and were asked for before by `user`, by two other ones, or
+    /// by root, of the code at `first` < file offset < `end`; at most `max`, those asked
+    /// for most.
+    [[nodiscard]] std::vector<KnownRow> known_rows(std::uint64_t first, std::uint64_t end,
+                                                   std::size_t max, CodeUser user) const;
 
     /// Empty where the file has one of its own.
     [[nodiscard]] const SearchTable& search_table() const;
@@ -80,16 +97,27 @@ public:
 
 private:
     struct Unwinding;  // libelf's and libdw's handles, kept out of this header
+    struct Row {
+        BuiltRow built;
+        std::uint32_t asked = 0;
+        CodeUser first = kNoUser;  ///< who asked for it; it is in users_ by that
+        bool shared = false;       ///< others did, or root: it is in shared_
+    };
+    using Keys = std::unordered_set<std::uint64_t>;
 
     explicit CfiRows(ElfBytes file);
     [[nodiscard]] BuiltRow build(std::uint64_t address, std::uint64_t file_offset, bool exact);
     [[nodiscard]] BuiltRow without_cfi(std::uint64_t look_up, std::uint64_t file_offset) const;
     [[nodiscard]] bool is_signal_return(std::uint64_t file_offset) const;
     [[nodiscard]] bool is_entry(std::uint64_t look_up) const;
+    void note_asker(std::uint64_t key, Row& row, CodeUser asker);
+    void forget_rows();
 
     ElfBytes file_;
     std::unique_ptr<Unwinding> unwinding_;
-    std::unordered_map<std::uint64_t, BuiltRow> rows_;  // by file offset * 2 + exact
+    std::unordered_map<std::uint64_t, Row> rows_;  // by file offset * 2 + exact
+    std::unordered_map<CodeUser, Keys> users_;
+    Keys shared_;
 };
 
 }  // namespace lattop

@@ -94,10 +94,8 @@ std::optional<ElfBytes::Section> ElfBytes::section(std::string_view name,
                                     names_.size() - header.sh_name);
         if (rest.substr(0, rest.find('\0')) != name) continue;
         if (header.sh_size > max_bytes) return std::nullopt;
-        Section section{header.sh_addr, header.sh_flags, {}};
-        section.bytes.resize(static_cast<std::size_t>(header.sh_size));
-        if (!read(header.sh_offset, section.bytes)) return std::nullopt;
-        return section;
+        return Section{header.sh_addr, header.sh_flags, header.sh_offset,
+                       static_cast<std::size_t>(header.sh_size)};
     }
     return std::nullopt;
 }

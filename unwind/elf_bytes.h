@@ -24,10 +24,12 @@ namespace lattop {
 
 class ElfBytes {
 public:
+    /// Where a section is: its bytes are read() to where they are wanted.
     struct Section {
         std::uint64_t address = 0;
         std::uint64_t flags = 0;  ///< SHF_*
-        std::vector<std::uint8_t> bytes;
+        std::uint64_t offset = 0;
+        std::size_t bytes = 0;
     };
 
     static ElfBytes from_file(UniqueFd fd);
@@ -39,8 +41,8 @@ public:
     [[nodiscard]] std::span<const Elf64_Phdr> segments() const { return segments_; }
     [[nodiscard]] std::uint64_t entry() const { return header_.e_entry; }
 
-    /// The section of that name with all its bytes; nothing where there is
-    /// none, or it holds more than `max_bytes` or fewer than it says.
+    /// The section of that name; nothing where there is none, or it says that
+    /// it holds more than `max_bytes`.
     [[nodiscard]] std::optional<Section> section(std::string_view name,
                                                  std::uint64_t max_bytes) const;
 

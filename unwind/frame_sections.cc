@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// See frame_sections.h. What libelf gets is written here:
-//
-//	+-------------+-----------+-----------+-----+----------------------------+
-//	| Elf64_Ehdr  | section 1 | section 2 | ... | Elf64_Shdr: none, 1, 2, ..., |
-//	|             |           |           |     | names                        |
-//	+-------------+-----------+-----------+-----+----------------------------+
+// See frame_sections.h.
 #include "unwind/frame_sections.h"
 
 #include <gelf.h>
@@ -16,87 +11,25 @@
 #include <cstring>
 #include <limits>
 #include <span>
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include "unwind/cfi_check.h"
+#include "unwind/image_writer.h"
 
 namespace lattop {
 namespace {
 
 /// A browser's .eh_frame has 20 MB.
-constexpr std::uint64_t kMaxSectionBytes = std::uint64_t{128} << 20;
+constexpr std::uint64_t kMaxSectionBytes = std::uint64_t{64} << 20;
 
-struct Part {
-    std::string_view name;
-    ElfBytes::Section section;
-};
+/// .eh_frame_hdr: four encodings, address of .eh_frame, count; then two words an FDE.
+constexpr std::size_t kTableHeadBytes = 12;
+constexpr std::size_t kTableEntryBytes = 8;
 
-class ImageWriter {
-public:
-    std::vector<std::uint8_t> write(const std::vector<Part>& parts);
-
-private:
-    std::uint64_t append(const void* bytes, std::size_t count) {
-        image_.resize((image_.size() + 7) / 8 * 8);
-        const std::uint64_t offset = image_.size();
-        const auto* first = static_cast<const std::uint8_t*>(bytes);
-        image_.insert(image_.end(), first, first + count);
-        return offset;
-    }
-    Elf64_Word name(std::string_view text) {
-        const auto offset = static_cast<Elf64_Word>(names_.size());
-        names_.append(text).push_back('\0');
-        return offset;
-    }
-
-    std::vector<std::uint8_t> image_;
-    std::string names_ = std::string(1, '\0');
-};
-
-Elf64_Ehdr make_header() {
-    Elf64_Ehdr header{};
-    std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-    header.e_ident[EI_CLASS] = ELFCLASS64;
-    header.e_ident[EI_DATA] = ELFDATA2LSB;
-    header.e_ident[EI_VERSION] = EV_CURRENT;
-    header.e_type = ET_DYN;
-    header.e_machine = EM_X86_64;
-    header.e_version = EV_CURRENT;
-    header.e_ehsize = sizeof(Elf64_Ehdr);
-    header.e_shentsize = sizeof(Elf64_Shdr);
-    return header;
-}
-
-std::vector<std::uint8_t> ImageWriter::write(const std::vector<Part>& parts) {
-    Elf64_Ehdr header = make_header();
-    append(&header, sizeof(header));
-    std::vector<Elf64_Shdr> table(1);
-    for (const Part& part : parts) {
-        Elf64_Shdr entry{};
-        entry.sh_name = name(part.name);
-        entry.sh_type = SHT_PROGBITS;
-        entry.sh_flags = part.section.flags & (SHF_ALLOC | SHF_COMPRESSED);
-        entry.sh_addr = part.section.address;
-        entry.sh_offset = append(part.section.bytes.data(), part.section.bytes.size());
-        entry.sh_size = part.section.bytes.size();
-        entry.sh_addralign = 8;
-        table.push_back(entry);
-    }
-    Elf64_Shdr names{};
-    names.sh_name = name(".shstrtab");
-    names.sh_type = SHT_STRTAB;
-    names.sh_addralign = 1;
-    names.sh_size = names_.size();
-    names.sh_offset = append(names_.data(), names_.size());
-    header.e_shstrndx = static_cast<Elf64_Half>(table.size());
-    table.push_back(names);
-    header.e_shnum = static_cast<Elf64_Half>(table.size());
-    header.e_shoff = append(table.data(), table.size() * sizeof(Elf64_Shdr));
-    std::memcpy(image_.data(), &header, sizeof(header));
-    return std::move(image_);
-}
+/// What libdw (0.188) keeps of an FDE that it came by, and of a CIE: a structure, a node
+/// of a tree, and for a CIE the state that it begins with, of 128 registers at most.
+constexpr std::size_t kFunctionBytes = 80;
+constexpr std::size_t kCommonBytes = 2304;
 
 Elf* open_image(std::vector<std::uint8_t>& image) {
     elf_version(EV_CURRENT);
@@ -106,6 +39,7 @@ Elf* open_image(std::vector<std::uint8_t>& image) {
 SearchTable make_table(std::uint64_t address, const CfiEntries& entries) {
     constexpr std::int64_t kReach = std::numeric_limits<std::int32_t>::max();
     SearchTable table{address, {}};
+    table.entries.reserve(entries.starts.size());
     for (const auto& [code, entry] : entries.starts)
         if (std::abs(code) <= kReach && entry <= kReach)
             table.entries.push_back(
@@ -114,11 +48,16 @@ SearchTable make_table(std::uint64_t address, const CfiEntries& entries) {
     return table;
 }
 
+/// Of libdw, once it came by all of them.
+std::size_t cost_of(const CfiEntries& entries) {
+    return entries.functions.size() * kFunctionBytes + entries.common * kCommonBytes;
+}
+
 /// Whether a compressed section says a size that may be unpacked.
-bool may_unpack(const ElfBytes::Section& section) {
+bool may_unpack(std::span<const std::uint8_t> packed) {
     Elf64_Chdr header;
-    if (section.bytes.size() < sizeof(header)) return false;
-    std::memcpy(&header, section.bytes.data(), sizeof(header));
+    if (packed.size() < sizeof(header)) return false;
+    std::memcpy(&header, packed.data(), sizeof(header));
     return header.ch_size <= kMaxSectionBytes;
 }
 
@@ -149,44 +88,65 @@ FrameSections::~FrameSections() {
 }
 
 void FrameSections::open_eh_frame(const ElfBytes& file) {
-    auto frames = file.section(".eh_frame", kMaxSectionBytes);
-    if (!frames || frames->bytes.empty()) return;
+    const auto section = file.section(".eh_frame", kMaxSectionBytes);
+    if (!section || section->bytes == 0) return;
+    const auto table = file.section(".eh_frame_hdr", kMaxSectionBytes);
+    ImageWriter writer(section->bytes + (table ? std::min(table->bytes, section->bytes) : 0));
+    const auto frames = writer.add(".eh_frame", *section, file);
+    if (!frames) return;
     CfiEntries entries;
-    if (!check_cfi(frames->bytes, CfiFormat::EhFrame, entries)) {
+    if (!check_cfi(*frames, CfiFormat::EhFrame, entries)) {
         damaged_ = true;
         return;
     }
-    const std::uint64_t address = frames->address;
-    std::vector<Part> parts;
-    parts.push_back({".eh_frame", *std::move(frames)});
-    // The table only makes it faster: one that is not sound is left out.
-    auto table = file.section(".eh_frame_hdr", kMaxSectionBytes);
-    if (table && check_cfi_table(table->bytes, table->address, address, entries))
-        parts.insert(parts.begin(), {".eh_frame_hdr", *std::move(table)});
-    else
-        table_ = make_table(address, entries);
-    eh_image_ = ImageWriter().write(parts);
+    if (table) add_table(writer, *table, section->address, entries, file);
+    if (!has_table_) table_ = make_table(section->address, entries);
+    eh_image_ = writer.finish();
     eh_elf_ = open_image(eh_image_);
     if (eh_elf_ != nullptr) eh_frame_ = dwarf_getcfi_elf(eh_elf_);
-    bytes_ += eh_image_.size() + table_.entries.size() * sizeof(SearchTable::Entry);
+    common_ = entries.common;
+    bytes_ += eh_image_.capacity() + table_.entries.size() * sizeof(SearchTable::Entry);
+    if (!has_table_) bytes_ += cost_of(entries);
+}
+
+/// The table only makes it faster: one that is not sound is left out.
+void FrameSections::add_table(ImageWriter& writer, const ElfBytes::Section& table,
+                              std::uint64_t address, const CfiEntries& entries,
+                              const ElfBytes& file) {
+    if (table.bytes > kTableHeadBytes + kTableEntryBytes * entries.functions.size()) return;
+    const auto bytes = writer.add(".eh_frame_hdr", table, file);
+    has_table_ = bytes && check_cfi_table(*bytes, table.address, address, entries);
+    if (!has_table_) writer.drop_last();
 }
 
 void FrameSections::open_debug_frame(const ElfBytes& file) {
-    auto frames = file.section(".debug_frame", kMaxSectionBytes);
-    if (!frames || frames->bytes.empty()) return;
-    if ((frames->flags & SHF_COMPRESSED) != 0 && !may_unpack(*frames)) return;
-    std::vector<Part> parts;
-    parts.push_back({".debug_frame", *std::move(frames)});
-    debug_image_ = ImageWriter().write(parts);
+    if (damaged_) return;
+    const auto section = file.section(".debug_frame", kMaxSectionBytes);
+    if (!section || section->bytes == 0) return;
+    ImageWriter writer(section->bytes);
+    const auto packed = writer.add(".debug_frame", *section, file);
+    if (!packed || ((section->flags & SHF_COMPRESSED) != 0 && !may_unpack(*packed))) return;
+    debug_image_ = writer.finish();
     debug_elf_ = open_image(debug_image_);
     if (debug_elf_ == nullptr) return;
     CfiEntries entries;
     const auto bytes = unpacked(debug_elf_);
-    damaged_ = damaged_ || !check_cfi(bytes, CfiFormat::DebugFrame, entries);
-    if (damaged_ || entries.functions.empty()) return;
+    damaged_ = !check_cfi(bytes, CfiFormat::DebugFrame, entries);
+    if (damaged_ || entries.functions.empty()) {
+        elf_end(std::exchange(debug_elf_, nullptr));
+        debug_image_ = {};
+        return;
+    }
     dwarf_ = dwarf_begin_elf(debug_elf_, DWARF_C_READ, nullptr);
     if (dwarf_ != nullptr) debug_frame_ = dwarf_getcfi(dwarf_);
-    bytes_ += debug_image_.size() + bytes.size();
+    bytes_ += debug_image_.capacity() + bytes.size() + cost_of(entries);
+}
+
+/// libdw comes by one where the table leads it to one, which is counted by rows, and
+/// otherwise by all of them on its way to a pc that none is for.
+std::size_t FrameSections::bytes() const {
+    if (!has_table_) return bytes_;
+    return bytes_ + looks_ * kFunctionBytes + std::min(looks_, common_) * kCommonBytes;
 }
 
 }  // namespace lattop

@@ -14,6 +14,9 @@
 
 namespace lattop {
 
+class ImageWriter;
+struct CfiEntries;
+
 /// A search table as .eh_frame_hdr has one, made from .eh_frame itself, for
 /// files that come without: static programs.
 struct SearchTable {
@@ -41,11 +44,16 @@ public:
     /// Whether there was something that was not sound.
     [[nodiscard]] bool damaged() const { return damaged_; }
 
-    /// About how much memory it holds.
-    [[nodiscard]] std::size_t bytes() const { return bytes_; }
+    /// libdw is asked for a frame: it keeps what it finds.
+    void note_look() { ++looks_; }
+
+    /// About how much memory it holds, and libdw with it.
+    [[nodiscard]] std::size_t bytes() const;
 
 private:
     void open_eh_frame(const ElfBytes& file);
+    void add_table(ImageWriter& writer, const ElfBytes::Section& table, std::uint64_t address,
+                   const CfiEntries& entries, const ElfBytes& file);
     void open_debug_frame(const ElfBytes& file);
 
     std::vector<std::uint8_t> eh_image_, debug_image_;  // what libelf reads
@@ -55,7 +63,10 @@ private:
     Dwarf_CFI* eh_frame_ = nullptr;
     Dwarf_CFI* debug_frame_ = nullptr;
     SearchTable table_;
+    bool has_table_ = false;  ///< of its own
     bool damaged_ = false;
+    std::size_t common_ = 0;  ///< CIEs of .eh_frame
+    std::size_t looks_ = 0;
     std::size_t bytes_ = 0;
 };
 

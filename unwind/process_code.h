@@ -66,12 +66,16 @@ public:
     /// for each of its files costs more than all else about a short-lived one.
     [[nodiscard]] bool may_have(const Mapping& mapping) const;
 
+    /// Whether bytes are this kernel's vdso, as this very process has it.
+    bool is_vdso(std::span<const char> image);
+
 private:
     [[nodiscard]] std::size_t cost_of(const CfiRows& file) const;
 
     std::size_t least_cost_;  // of a file
     BoundedCache<CodeFileId, File, HashCodeFileId> files_;
     BoundedCache<MapsFileId, std::monostate, HashMapsFileId> names_;
+    std::optional<std::vector<char>> vdso_;  // once it was asked for
 };
 
 /// A row at its place in a process.
@@ -94,7 +98,12 @@ public:
     /// frame pointer there.
     std::optional<PlacedRow> row_at(const lt_uframe& frame);
 
-    /// Rows that were built before for files it maps, at most `max`.
+    /// Looks again whose process it is: what it asks for from now on is noted as that
+    /// user's. Until then as nobody's.
+    void note_user();
+
+    /// Rows that were built before for files it maps, as CfiRows::known_rows() has them; at
+    /// most `max`, those asked for most.
     [[nodiscard]] std::vector<PlacedRow> known_rows(std::size_t max);
 
     /// The file of the mapping that holds `pc`, and the mapping; for the live
@@ -142,8 +151,17 @@ private:
         std::optional<CodeFileId> file;
     };
 
-    ProcessCode(ProcessFiles proc_files, UniqueFd memory, CodeFiles& files)
-        : proc_files_(std::move(proc_files)), memory_(std::move(memory)), files_(&files) {}
+    struct Name {
+        std::string proc;  ///< "/proc"
+        std::uint32_t pid = 0;
+        std::uint64_t start_ns = 0;
+    };
+
+    ProcessCode(Name name, ProcessFiles proc_files, UniqueFd memory, CodeFiles& files)
+        : name_(std::move(name)),
+          proc_files_(std::move(proc_files)),
+          memory_(std::move(memory)),
+          files_(&files) {}
 
     bool read_maps();
     [[nodiscard]] bool read_memory(std::uint64_t address, std::span<char> bytes) const;
@@ -157,10 +175,13 @@ private:
     enum class Load { IfKnown, Always };
     Opened open_file(const Mapping& mapping, Load load);
     Opened open_vdso(const Mapping& mapping, Load load);
+    [[nodiscard]] CodeUser user() const;
     BuiltRow without_cfi(const lt_uframe& frame);
     bool has_frame_pointer(const lt_uframe& frame);
     bool follows_call(std::uint64_t address);
 
+    Name name_;
+    CodeUser user_ = kNoUser;
     ProcessFiles proc_files_;
     UniqueFd memory_;
     CodeFiles* files_;

@@ -23,15 +23,21 @@ const char* walk_end_text(WalkEnd end) {
         case WalkEnd::NoCode: return "an address that is no code";
         case WalkEnd::Unsound: return "a stack that leads nowhere";
         case WalkEnd::TooDeep: return "too many frames";
+        case WalkEnd::Stopped: return "stopped";
         case WalkEnd::Count: break;
     }
     return "";
 }
 
-Walk walk_rows(ProcessCode& code, lt_uframe frame, std::size_t max_frames) {
+Walk walk_rows(ProcessCode& code, lt_uframe frame, std::size_t max_frames,
+               const std::atomic<bool>* stop) {
     Walk walk;
     code.forget_memory();
     while (walk.frames.size() < max_frames) {
+        if (stop != nullptr && *stop) {
+            walk.end = WalkEnd::Stopped;
+            return walk;
+        }
         const auto placed = code.row_at(frame);
         if (!placed) {
             walk.end = WalkEnd::NoCode;

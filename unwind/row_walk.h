@@ -5,6 +5,7 @@
 // Called by the resolver for each miss, and by tests.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -20,6 +21,7 @@ enum class WalkEnd {
     NoCode,    ///< at an address that is in no executable mapping
     Unsound,   ///< the stack led nowhere: it changed meanwhile, or is no stack
     TooDeep,   ///< after as many frames as were asked for
+    Stopped,   ///< nobody waits for it any more
     Count
 };
 
@@ -41,7 +43,8 @@ struct Walk {
 
 /// Walks from `frame` up. Memory read earlier is forgotten first. At most
 /// `max_frames` steps, each of a few reads: a stack that was made to go in
-/// circles costs no more.
-Walk walk_rows(ProcessCode& code, lt_uframe frame, std::size_t max_frames = kMaxWalkFrames);
+/// circles costs no more. `stop`: looked at before each of them; may be null.
+Walk walk_rows(ProcessCode& code, lt_uframe frame, std::size_t max_frames = kMaxWalkFrames,
+               const std::atomic<bool>* stop = nullptr);
 
 }  // namespace lattop

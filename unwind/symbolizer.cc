@@ -173,7 +173,7 @@ ProgramImage* Symbolizer::open_vdso(const Mapping& mapping, File& file, const Pr
     // No file has inode 0. Kinds of vdso (64-bit, 32-bit, x32) differ in content.
     const std::string_view content(image->data(), image->size());
     const ImageId id{0, 0, bytes,
-                     static_cast<std::int64_t>(std::hash<std::string_view>{}(content))};
+                     static_cast<std::int64_t>(std::hash<std::string_view>{}(content)), 0};
     file.image = id;
     if (ProgramImage* known = kept_image(id)) return known;
     return keep(id, source_->from_memory(*std::move(image), reading_of(id)));
@@ -185,7 +185,8 @@ ProgramImage* Symbolizer::open_image(const Mapping& mapping, File& file,
     const FilePath path = files.mapped_file(mapping);
     if (!path) return nullptr;
     const ImageId id{path.info.st_dev, path.info.st_ino,
-                     static_cast<std::uint64_t>(path.info.st_size), nanoseconds(path.info.st_mtim)};
+                     static_cast<std::uint64_t>(path.info.st_size), nanoseconds(path.info.st_mtim),
+                     nanoseconds(path.info.st_ctim)};
     file.image = id;
     if (ProgramImage* known = kept_image(id)) return known;
     UniqueFd fd = open_to_read(path);

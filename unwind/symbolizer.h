@@ -82,7 +82,7 @@ private:
     /// Which file, and which state of it.
     struct ImageId {
         std::uint64_t device = 0, inode = 0, bytes = 0;
-        std::int64_t modified_ns = 0;
+        std::int64_t modified_ns = 0, changed_ns = 0;
         bool operator==(const ImageId&) const = default;
     };
     struct ProcessId {

@@ -5,9 +5,11 @@
 
 #include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 
 #include "lattop/source/error.h"
 #include "tests/unit/support/catch.h"
@@ -46,6 +48,15 @@ public:
     void end() override { ++ended; }
 
     int begun = 0, ended = 0;
+};
+
+/// What this process starts meanwhile is another user's. Root's alone to be.
+class AsUser {
+public:
+    explicit AsUser(uid_t user) { REQUIRE(::setresuid(user, user, 0) == 0); }
+    AsUser(const AsUser&) = delete;
+    AsUser& operator=(const AsUser&) = delete;
+    ~AsUser() { ::setresuid(0, 0, 0); }
 };
 
 }  // namespace
@@ -98,6 +109,57 @@ TEST_CASE("a second process is taught at first sight what the first one needed")
     CHECK(door.lessons[1].rows.size() == door.lessons[0].rows.size());
     CHECK(resolver.stats().inherited == door.lessons[0].rows.size());
     CHECK(resolver.stats().files >= 2);
+}
+
+TEST_CASE("what one user's stack asked for is not taught to another's processes") {
+    if (::geteuid() != 0) return;  // rows are known to who may have asked: stack_test, as anyone
+    const TempFolder folder;       // where other users see it
+    const std::string program = folder.path() + "/program";
+    std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
+    std::filesystem::copy_file(kResolvedProgram, program);
+    constexpr uid_t kOne = 61001, kOther = 61002, kThird = 61003;
+    const auto start = [&](uid_t user) {
+        const AsUser as(user);
+        return std::make_unique<Child>(program, kResolvedLines);
+    };
+    FakeDoor door;
+    Resolver resolver(door);
+    const auto rows_for = [&](const Child& child, bool whole) {
+        lt_miss miss = miss_of(child);
+        if (!whole) miss.sp = miss.bp = 0;  // nothing to walk
+        door.miss(miss);
+        resolver.step();
+        return door.lessons.back().rows.size();
+    };
+    const auto first = start(kOne);
+    const std::size_t all = rows_for(*first, true);
+    REQUIRE(all >= 6);
+    const auto second = start(kOther);
+    CHECK(rows_for(*second, false) == 1);
+    CHECK(resolver.stats().inherited == 0);
+    const auto own = start(kOne);
+    CHECK(rows_for(*own, false) == all);
+    const auto third = start(kThird);
+    CHECK(rows_for(*third, false) == 1);  // two have asked for that one
+    CHECK(resolver.stats().inherited == all + 1);
+    const Child roots(program, kResolvedLines);
+    CHECK(rows_for(roots, true) == all);
+    const auto last = start(kThird);
+    CHECK(rows_for(*last, false) == all);
+}
+
+TEST_CASE("a resolver that is left behind lets go of all that it has not begun") {
+    const Child child(kResolvedProgram, kResolvedLines);
+    FakeDoor door;
+    FakeWatch watch;
+    Resolver resolver(door, {}, "/proc", {}, &watch);
+    door.asleep = {miss_of(child)};
+    watch.leave();
+    resolver.introduce();
+    door.miss(miss_of(child));
+    resolver.step();
+    CHECK(watch.begun == 0);
+    CHECK(door.lessons.empty());
 }
 
 TEST_CASE("who sleeps already is introduced by the place it sleeps at") {

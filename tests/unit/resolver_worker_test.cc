@@ -174,6 +174,51 @@ TEST_CASE("a process that keeps the worker's thread is left behind with it, and 
     world.let_go();
 }
 
+TEST_CASE("a thread that was left behind goes on with nothing else") {
+    Kept world;
+    FakeDoor& door = world.door;
+    ResolverWorker worker(door.another(), world.limits);
+    const std::vector both = {miss_of(world.keeper), miss_of(world.other)};
+    until([&] { return worker.state().idle; });
+    {
+        const std::lock_guard guard(door.lock);
+        door.misses = both;
+    }
+    ::eventfd_write(door.ready_fd(), 1);
+    until([&] { return !worker.state().keepers.empty(); });
+    door.keeper = 0;
+    door.keeps.set_value();
+    // It only waited: it is looked at again once its thread has ended.
+    until([&] {
+        door.miss(both[0]);
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        return door.lesson_count() >= 2;
+    });
+    const std::lock_guard guard(door.lock);
+    for (const FakeDoor::Lesson& lesson : door.lessons)
+        CHECK(lesson.miss.tgid == both[0].tgid);
+}
+
+TEST_CASE("a process that kept a thread at work is not looked at again soon") {
+    Kept world;
+    FakeDoor& door = world.door;
+    ResolverWorker worker(door.another(), world.limits);
+    const lt_miss its = miss_of(world.keeper);
+    door.keeper = 0;
+    door.burner = its.tgid;
+    door.others = 0;
+    door.miss(its);
+    until([&] { return !worker.state().keepers.empty(); });
+    std::this_thread::sleep_for(world.limits.patience);  // its thread has ended, as is seen by then
+    CHECK(door.lesson_count() == 1);
+    door.miss(its);
+    until([&] { return worker.state().stats.left_alone != 0 || door.lesson_count() > 1; });
+    CHECK(worker.state().stats.left_alone == 1);
+    door.miss(miss_of(world.other));
+    until([&] { return door.lesson_count() >= 2; });
+    CHECK(worker.state().keepers.size() == 1);
+}
+
 TEST_CASE("time in which lattop itself was stopped is no process's doing") {
     using namespace std::chrono_literals;
     Kept world;

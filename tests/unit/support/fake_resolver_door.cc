@@ -21,7 +21,7 @@ public:
         return door_.teach(miss, rows, ranges);
     }
     [[nodiscard]] std::unique_ptr<ResolverDoor> another() const override {
-        return std::make_unique<OtherDoor>(door_);
+        return door_.another();
     }
     [[nodiscard]] int ready_fd() const override { return door_.ready_fd(); }
 

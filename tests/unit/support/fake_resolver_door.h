@@ -70,6 +70,8 @@ public:
     int teach(const lt_miss& miss, std::span<const lt_row> rows,
               std::span<const lt_row_range> ranges) override {
         if (miss.tgid == keeper) keeps.get_future().wait();
+        while (miss.tgid == burner && others == 0) {
+        }
         const std::lock_guard guard(lock);
         if (fail) throw Error("the module is broken");
         lessons.push_back({miss, {rows.begin(), rows.end()}, {ranges.begin(), ranges.end()}});
@@ -110,6 +112,7 @@ public:
     std::mutex lock;
     std::uint32_t keeper = 0;  // whose lesson takes until `keeps` is kept
     std::promise<void> keeps;
+    std::uint32_t burner = 0;  // whose lesson takes a CPU until there is another door
     std::function<void()> destroyed;
     std::vector<lt_miss> misses, asleep;
     std::vector<Lesson> lessons;

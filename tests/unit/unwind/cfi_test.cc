@@ -49,13 +49,21 @@ Bytes common() {
 }
 
 /// A section of that CIE and one FDE with these instructions.
-Bytes section(std::initializer_list<std::uint8_t> instructions) {
+Bytes section(const Bytes& instructions) {
     Bytes bytes = common();
     Bytes body(9);  // start and size, no augmentation data
-    body.insert(body.end(), instructions);
+    body.insert(body.end(), instructions.begin(), instructions.end());
     const Bytes function = entry(static_cast<std::uint32_t>(bytes.size() + 4), body);
     bytes.insert(bytes.end(), function.begin(), function.end());
     append_word(bytes, 0);
+    return bytes;
+}
+
+/// Instructions over and over.
+Bytes repeated(std::size_t times, std::initializer_list<std::uint8_t> instructions) {
+    Bytes bytes;
+    for (std::size_t i = 0; i < times; ++i)
+        bytes.insert(bytes.end(), instructions);
     return bytes;
 }
 
@@ -117,6 +125,10 @@ TEST_CASE("entries as compilers write them are sound") {
         section({DW_CFA_remember_state, DW_CFA_def_cfa, 7, 8, DW_CFA_restore_state}),
         section({DW_CFA_def_cfa_expression, 3, DW_OP_breg6, 0x78, DW_OP_deref}),
         section({DW_CFA_expression, 6, 2, DW_OP_breg6, 0}),
+        // A function of libcufft's has 60 KiB, one of libnvrtc's keeps its state 1,857 times.
+        section(repeated(30'000, {DW_CFA_advance_loc + 1, DW_CFA_nop})),
+        section(
+            repeated(2'000, {DW_CFA_remember_state, DW_CFA_advance_loc + 1, DW_CFA_restore_state})),
     }));
     CHECK(sound(bytes));
 }
@@ -140,6 +152,9 @@ TEST_CASE("entries that would cost a reader dearly are not sound") {
                   10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10})},
         {"a state that was never kept", section({DW_CFA_restore_state})},
         {"an expression longer than its entry", section({DW_CFA_def_cfa_expression, 200})},
+        {"instructions without end", section(Bytes(300'000))},
+        {"states kept over and over",
+         section(repeated(17'000, {DW_CFA_remember_state, DW_CFA_restore_state}))},
         {"cut short", cut},
         {"longer than the section", longer},
         {"an FDE without a CIE", stranger},
@@ -158,7 +173,7 @@ TEST_CASE("a search table leads to entries and nowhere else") {
     const auto table_to = [&](std::uint64_t offset) {
         Bytes table = {1, DW_EH_PE_pcrel | DW_EH_PE_sdata4, DW_EH_PE_udata4,
                        DW_EH_PE_datarel | DW_EH_PE_sdata4};
-        append_word(table, 0);
+        append_word(table, kSection - kTable - 4);
         append_word(table, 1);
         append_word(table, 0);
         append_word(table, static_cast<std::uint32_t>(kSection + offset - kTable));
@@ -171,6 +186,13 @@ TEST_CASE("a search table leads to entries and nowhere else") {
     Bytes cut = table_to(good);
     cut.pop_back();
     CHECK(!check_cfi_table(cut, kTable, kSection, entries));
+    // libdw would leave these aside, and come by every entry.
+    Bytes elsewhere = table_to(good);
+    elsewhere[4] ^= 1U;
+    CHECK(!check_cfi_table(elsewhere, kTable, kSection, entries));
+    Bytes empty = table_to(good);
+    empty[8] = 0;
+    CHECK(!check_cfi_table(empty, kTable, kSection, entries));
 }
 
 }  // namespace lattop::test

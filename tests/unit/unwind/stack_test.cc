@@ -3,6 +3,7 @@
 // Stacks of live programs with a known chain of calls: by rows and by
 // libunwind, from the same registers.
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -259,6 +260,98 @@ TEST_CASE("a wild frame ends a walk") {
     const Walk walk = walk_rows(*code, frame);
     CHECK(walk.end == WalkEnd::NoCode);
     CHECK(walk.frames.empty());
+}
+
+TEST_CASE("a walk that nobody waits for ends before its next frame") {
+    const Child child(kStackPrograms + "/stack_O2", kStackLines);
+    const auto thread = StoppedThread::stop(wait_for_reader(child.task().pid));
+    CodeFiles files(kFileBytes);
+    auto code = ProcessCode::open("/proc", child.task().pid, child.task().start_ns, files);
+    REQUIRE((thread && code));
+    const std::atomic<bool> stop = true;
+    const Walk walk = walk_rows(*code, frame_of(thread->registers()), kMaxWalkFrames, &stop);
+    CHECK(walk.end == WalkEnd::Stopped);
+    CHECK(walk.frames.empty());
+}
+
+TEST_CASE("rows are known to who may have asked for them") {
+    const Child child(kStackPrograms + "/stack_O2", kStackLines);
+    const auto thread = StoppedThread::stop(wait_for_reader(child.task().pid));
+    CodeFiles files(kFileBytes);
+    auto code = ProcessCode::open("/proc", child.task().pid, child.task().start_ns, files);
+    REQUIRE((thread && code));
+    const std::uint64_t pc = child.address("main");
+    const auto [mapping, file] = code->code_at(pc);
+    REQUIRE((mapping != nullptr && file != nullptr));
+    const std::uint64_t offset = pc - mapping->start + mapping->offset;
+    const auto known_to =
+        [&, first = mapping->offset, end = mapping->offset + (mapping->end - mapping->start),
+         rows = file](CodeUser user) { return rows->known_rows(first, end, 8, user).size(); };
+    constexpr CodeUser kOne = 1000, kOther = 1001, kThird = 1002;
+    constexpr CodeUser kContained = kApart | 7, kContainedToo = kApart | 8;
+    const auto ask = [&](CodeUser user) { file->row_at(offset + 1, true, user); };
+
+    ask(kNoUser);
+    CHECK(known_to(kNoUser) == 0);
+    SECTION("one user") {
+        ask(kOne);
+        ask(kOne);
+        CHECK(known_to(kOne) == 1);
+        CHECK(known_to(kOther) == 0);
+        CHECK(known_to(kContained) == 0);
+    }
+    SECTION("two users") {
+        ask(kOne);
+        ask(kOther);
+        CHECK(known_to(kThird) == 1);
+        CHECK(known_to(kContained) == 1);
+    }
+    SECTION("root") {
+        ask(kRootUser);
+        CHECK(known_to(kThird) == 1);
+    }
+    SECTION("user namespaces: all may be one user's, who made them") {
+        ask(kContained);
+        CHECK(known_to(kContained) == 1);
+        ask(kContainedToo);
+        CHECK(known_to(kContainedToo) == 0);
+        ask(kOne);
+        CHECK(known_to(kOne) == 1);
+        CHECK(known_to(kThird) == 0);
+        ask(kContained);
+        CHECK(known_to(kThird) == 0);
+        ask(kOther);
+        CHECK(known_to(kThird) == 1);
+    }
+    SECTION("those asked for most come first") {
+        ask(kOne);
+        for (int i = 0; i < 3; ++i)
+            file->row_at(offset + 2, true, kOne);
+        const auto rows = file->known_rows(0, UINT64_MAX, 1, kOne);
+        REQUIRE(rows.size() == 1);
+        CHECK(rows[0].file_offset == offset + 2);
+        CHECK(rows[0].asked == 3);
+    }
+}
+
+TEST_CASE("rows that one user may have made up go before those of others") {
+    const Child child(kStackPrograms + "/stack_O2", kStackLines);
+    const auto thread = StoppedThread::stop(wait_for_reader(child.task().pid));
+    CodeFiles files(kFileBytes);
+    auto code = ProcessCode::open("/proc", child.task().pid, child.task().start_ns, files);
+    REQUIRE((thread && code));
+    const auto [mapping, file] = code->code_at(frame_of(thread->registers()).pc);  // libc's
+    REQUIRE((mapping != nullptr && file != nullptr));
+    constexpr CodeUser kOne = 1000, kOther = 1001;
+    std::uint64_t offset = mapping->offset + 0x10000;
+    while (file->row_at(offset, true, kRootUser).cannot != CannotCause::None)
+        ++offset;
+    for (std::uint64_t i = 1; i < 70'000; ++i)
+        file->row_at(offset + i, true, kOne);
+    const auto known = file->known_rows(0, UINT64_MAX, 1'000'000, kOther);
+    REQUIRE(known.size() == 1);
+    CHECK(known[0].file_offset == offset);
+    CHECK(file->known_rows(0, UINT64_MAX, 1'000'000, kOne).size() < 65'536);
 }
 
 TEST_CASE("what /proc says of a system call") {
