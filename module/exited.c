@@ -9,7 +9,8 @@
  * When records, entries or traces run short, the past makes room for the
  * present: nothing is retained then. The same goes for one user's past where his
  * share (owners.c) runs short, or where he has more than his share of what is
- * retained: first of all, so that it is not the others' past that makes room.
+ * retained: first of all, so that it is not the others' past that makes room. Where
+ * wakers run short, it is the wakers of the past alone that make room.
  */
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
@@ -19,6 +20,7 @@
 #include "lattop.h"
 #include "security.h"
 #include "tasks.h"
+#include "wakers.h"
 
 enum {
 	RETIRE_BATCH = 16,	/* tasks taken off a shard per lock hold */
@@ -124,7 +126,6 @@ static bool scarce(int used, unsigned int limit)
 static bool short_of_entries(const struct lt *lt)
 {
 	return scarce(atomic_read(&lt->entry_pool.in_use), lt->entry_pool.max) ||
-	       scarce(atomic_read(&lt->waker_pool.in_use), lt->waker_pool.max) ||
 	       scarce(atomic_read(&lt->nr_traces), lt->max_traces);
 }
 
@@ -202,6 +203,37 @@ static void drop_owners_aggregates(struct lt *lt)
 	}
 }
 
+static struct lt_task *next_record(struct lt_shard *shard, struct lt_task *t)
+{
+	raw_spin_lock_irq(&shard->lock);
+	if (t)
+		t = rb_entry_safe(rb_next(&t->pid_node), struct lt_task, pid_node);
+	else
+		t = lt_task_from(shard, 0, 0);
+	raw_spin_unlock_irq(&shard->lock);
+	return t;
+}
+
+/* Of processes, those that were merged into longest ago first, then of tasks. */
+static void retire_wakers(struct lt *lt)
+{
+	struct lt_task *t;
+	int i;
+
+	if (!lt_wakers_short(lt))
+		return;
+	list_for_each_entry(t, &lt->exited_lru, exited_node) {
+		lt_wakers_retire(lt, t);
+		cond_resched();
+	}
+	for (i = 0; i < LT_SHARDS && lt_wakers_short(lt); i++)
+		for (t = NULL; (t = next_record(&lt->shards[i], t));) {
+			if (READ_ONCE(t->exited))
+				lt_wakers_retire(lt, t);
+			cond_resched();
+		}
+}
+
 static void empty(struct lt *lt, struct lt_task *a)
 {
 	lt_lattree_remove(lt, a);
@@ -265,6 +297,7 @@ void lt_exited_retire(struct lt *lt)
 	while (lt->nr_exited_procs > lt->retain_exited ||
 	       (lt->nr_exited_procs && short_of_entries(lt)))
 		drop_oldest_aggregate(lt);
+	retire_wakers(lt);
 }
 
 static bool still_there(const struct lt_task *t)

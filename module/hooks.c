@@ -36,6 +36,10 @@ struct lt_hooks {
 	struct probe probe[LT_HOOK_PROBES];
 };
 
+/* A set without a free place, and lt_hook_waking behind it */
+static_assert(sizeof_field(struct lt_hooks, probe) / sizeof(struct probe) >
+	      sizeof_field(struct lt_hook_set, probe) / sizeof(struct lt_hook_probe));
+
 struct lt *lt_kprobe_owner(struct kprobe *kp)
 {
 	return container_of(kp, struct probe, kp)->lt;
@@ -156,7 +160,7 @@ static int attach(struct lt *lt, const struct lt_hook_set *set)
 	lt->hooks = kzalloc(sizeof(*lt->hooks), GFP_KERNEL);
 	if (!lt->hooks)
 		return -ENOMEM;
-	for (i = 0; i < LT_HOOK_PROBES && set->probe[i].symbol && !err; i++)
+	for (i = 0; i < LT_HOOK_SET_PROBES && set->probe[i].symbol && !err; i++)
 		err = attach_probe(lt, &lt->hooks->probe[i], &set->probe[i], set->name);
 	if (lt->wakers && !err)
 		err = attach_probe(lt, &lt->hooks->probe[i], &lt_hook_waking, "tracepoint");

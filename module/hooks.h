@@ -8,7 +8,10 @@
 
 struct lt;
 
-enum { LT_HOOK_PROBES = 9 };
+enum {
+	LT_HOOK_SET_PROBES	= 8,	/* of the largest set */
+	LT_HOOK_PROBES		= LT_HOOK_SET_PROBES + 1,	/* and lt_hook_waking */
+};
 
 struct lt_hook_probe {
 	const char *symbol;		/* a kernel function, or a tracepoint */
@@ -20,7 +23,7 @@ struct lt_hook_probe {
 
 struct lt_hook_set {
 	const char *name;		/* "tracepoint" or "kprobe" */
-	struct lt_hook_probe probe[LT_HOOK_PROBES];
+	struct lt_hook_probe probe[LT_HOOK_SET_PROBES];
 };
 
 extern const struct lt_hook_set lt_hook_tracepoints;

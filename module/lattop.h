@@ -120,7 +120,7 @@ struct lt_entry {
 	struct hlist_node node;
 	struct lt_trace *trace;		/* NULL: [other] */
 	u32 exec_id;
-	u16 owner;			/* who made it; its wakers are his, too */
+	u16 owner;			/* who made it */
 	u64 blocked_ns;			/* ended sleeps */
 	u64 max_ns;
 	u64 sleeps;			/* begun */
@@ -425,7 +425,7 @@ void lt_entry_add(struct lt_entry *to, const struct lt_entry *from);
 bool lt_trace_equal(const struct lt_trace *tr, const struct lt_capture *c);
 struct lt_trace *lt_trace_intern(struct lt *lt, const struct lt_capture *c, u16 owner,
 				 enum lt_lost *cause);
-struct lt_trace *lt_trace_intern_wakers(struct lt *lt, const struct lt_capture *c, bool interrupt);
+struct lt_trace *lt_trace_intern_wakers(struct lt *lt, const struct lt_capture *c, kuid_t payer);
 void lt_trace_put(struct lt *lt, struct lt_trace *tr);
 int lt_traces_init(struct lt *lt);
 void lt_traces_exit(struct lt *lt);

@@ -7,7 +7,8 @@
  *
  * An owner is a slot of a table: whose, and how many objects of each kind count
  * against him. A record has its owner's number from birth, and a pin on the
- * slot; an entry and a trace have the number of who made them. All may outlive
+ * slot; an entry and a trace have the number of who made them, a waker that of who
+ * pays for it. All may outlive
  * the record, so a slot changes hands only when it has no pin and nothing
  * counts against it. Only who has a pin, or an entry that counts, may charge: a
  * slot without these only gets emptier.
@@ -119,16 +120,15 @@ static u16 place_for(struct lt *lt, u32 uid)
 	return place(lt, uid, 0);	/* shared */
 }
 
-/* With a pin. The caller sees to it that cred stays. */
-u16 lt_owner_get(struct lt *lt, const struct cred *cred)
+/* With a pin, for whom lt_owner_whose has said; INVALID_UID: for nobody. */
+u16 lt_owner_get_for(struct lt *lt, kuid_t kuid)
 {
+	u32 uid = __kuid_val(kuid);
 	unsigned long flags;
-	u32 uid;
 	u16 i;
 
-	if (!lt->user_share || unlimited(cred))
+	if (!lt->user_share || !uid_valid(kuid))
 		return LT_NO_OWNER;
-	uid = __kuid_val(whose(cred));
 	i = find_pinned(lt, uid);
 	if (i)
 		return i;
@@ -138,6 +138,14 @@ u16 lt_owner_get(struct lt *lt, const struct cred *cred)
 	atomic_inc(&lt->owners[i].pins);
 	raw_spin_unlock_irqrestore(&lt->owners_lock, flags);
 	return i;
+}
+
+/* The same. The caller sees to it that cred stays. */
+u16 lt_owner_get(struct lt *lt, const struct cred *cred)
+{
+	if (!lt->user_share || unlimited(cred))
+		return LT_NO_OWNER;
+	return lt_owner_get_for(lt, whose(cred));
 }
 
 /* Another pin, where the caller has or borrows one. */
@@ -236,22 +244,22 @@ bool lt_owner_fits(const struct lt *lt, u16 owner, enum lt_held what, unsigned i
 	return !owner || lt_owner_holds(lt, owner, what) + more <= lt->owner_max[what];
 }
 
-/* Little is left of his share of what the living need: his past makes room for it. */
+static bool scarce(const struct lt *lt, u16 owner, enum lt_held what)
+{
+	unsigned int held = lt_owner_holds(lt, owner, what);
+	unsigned int max = lt->owner_max[what];
+
+	return held && held >= max - max / 8;
+}
+
+/*
+ * Little is left of his share of what the living need: his past makes room for it. Not of wakers: for
+ * those its own wakers do, and nobody loses his name (exited.c).
+ */
 bool lt_owner_short(const struct lt *lt, u16 owner)
 {
-	static const enum lt_held needed[] = {
-		LT_HELD_tasks, LT_HELD_entries, LT_HELD_traces, LT_HELD_wakers
-	};
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(needed); i++) {
-		unsigned int held = lt_owner_holds(lt, owner, needed[i]);
-		unsigned int max = lt->owner_max[needed[i]];
-
-		if (held && held >= max - max / 8)
-			return true;
-	}
-	return false;
+	return scarce(lt, owner, LT_HELD_tasks) || scarce(lt, owner, LT_HELD_entries) ||
+	       scarce(lt, owner, LT_HELD_traces);
 }
 
 /* Who counts for what this one makes; false where he is not limited. */

@@ -26,6 +26,7 @@ enum lt_refused {
 
 /* Hooks, too */
 u16 lt_owner_get(struct lt *lt, const struct cred *cred);
+u16 lt_owner_get_for(struct lt *lt, kuid_t uid);
 u16 lt_owner_get_again(struct lt *lt, u16 owner);
 void lt_owner_put(struct lt *lt, u16 owner);
 bool lt_owner_is(const struct lt *lt, u16 owner, const struct cred *cred);
@@ -40,10 +41,10 @@ void lt_owner_give(struct lt *lt, struct lt_pool *pool, void *object, u16 owner,
 unsigned int lt_owner_holds(const struct lt *lt, u16 owner, enum lt_held what);
 bool lt_owner_fits(const struct lt *lt, u16 owner, enum lt_held what, unsigned int more);
 bool lt_owner_short(const struct lt *lt, u16 owner);
+bool lt_owner_whose(const struct cred *cred, kuid_t *uid);
 
 /* Process context */
 u16 lt_owner_of(struct lt *lt, struct task_struct *p);
-bool lt_owner_whose(const struct cred *cred, kuid_t *uid);
 bool lt_owner_read(const struct lt *lt, u16 owner, kuid_t *uid, u32 *held);
 int lt_owners_init(struct lt *lt);
 void lt_owners_exit(struct lt *lt);

@@ -4,7 +4,7 @@
  * accepted by comparing every frame, so two traces never become one. Called
  * by entries.c, in hooks and in the worker.
  *
- * It counts against the user who made it, for as long as it lives. Who sleeps in
+ * It counts against the user who made it (of wakers': who pays, wakers.c), for as long as it lives. Who sleeps in
  * it after him does so for nothing; and may keep it alive at his expense, if he can
  * guess every address of his stack.
  *
@@ -18,7 +18,6 @@
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 
-#include "compat/task.h"
 #include "lattop.h"
 #include "params.h"
 
@@ -88,14 +87,8 @@ none:
 	return NULL;
 }
 
-static u16 owner_of_current(struct lt *lt)
-{
-	return lt_owner_get(lt, lt_compat_task_cred(current));
-}
-
-enum maker { SLEEPER, WAKER, INTERRUPT };
-
-static struct lt_trace *intern(struct lt *lt, const struct lt_capture *c, u16 owner, enum maker by,
+/* payer: of a waker's; NULL: a sleeper's, and owner has a pin. */
+static struct lt_trace *intern(struct lt *lt, const struct lt_capture *c, u16 owner, const kuid_t *payer,
 			       enum lt_lost *cause)
 {
 	u32 hash = trace_hash(lt, c);
@@ -108,11 +101,10 @@ static struct lt_trace *intern(struct lt *lt, const struct lt_capture *c, u16 ow
 	hlist_for_each_entry(tr, head, node)
 		if (tr->hash == hash && lt_trace_equal(tr, c))
 			goto found;
-	/* a waker's record, which would know its owner, is not at hand */
-	if (by == WAKER)
-		owner = owner_of_current(lt);
+	if (payer)
+		owner = lt_owner_get_for(lt, *payer);
 	tr = trace_new(lt, c, hash, owner, cause);
-	if (by == WAKER)
+	if (payer)
 		lt_owner_put(lt, owner);
 	if (!tr)
 		goto out;
@@ -131,13 +123,13 @@ out:
 struct lt_trace *lt_trace_intern(struct lt *lt, const struct lt_capture *c, u16 owner,
 				 enum lt_lost *cause)
 {
-	return intern(lt, c, owner, SLEEPER, cause);
+	return intern(lt, c, owner, NULL, cause);
 }
 
-/* The same for where current, or an interrupt that came into it, wakes somebody; not counted. */
-struct lt_trace *lt_trace_intern_wakers(struct lt *lt, const struct lt_capture *c, bool interrupt)
+/* The same for where current, or an interrupt that came into it, wakes somebody; not counted. payer: wakers.c. */
+struct lt_trace *lt_trace_intern_wakers(struct lt *lt, const struct lt_capture *c, kuid_t payer)
 {
-	return intern(lt, c, LT_NO_OWNER, interrupt ? INTERRUPT : WAKER, NULL);
+	return intern(lt, c, LT_NO_OWNER, &payer, NULL);
 }
 
 void lt_trace_put(struct lt *lt, struct lt_trace *tr)

@@ -17,8 +17,17 @@
  * An interrupt is not what it interrupted: its stack ends where it came in, and no
  * task is named. A softirq that a task runs by itself, on its way out of a
  * bottom half, is that task's doing: its stack goes on to the system call.
+ *
+ * Who wakes pays (owners.c): for the trace he wakes from, and for his place on the
+ * entry's list. Interrupts, the kernel's threads and root are not limited; what
+ * they wake from is paid by who is woken, where he is. Of who is about to wake
+ * only the user's number is kept, which takes no pin; what is on a list counts
+ * against a slot, which keeps that, and is taken back where it is dropped, by
+ * whomever: all lists end in drop().
  */
+#include <linux/irqflags.h>
 #include <linux/preempt.h>
+#include <linux/rcupdate.h>
 #include <linux/string.h>
 
 #include "compat/task.h"
@@ -33,12 +42,26 @@ static void drop(struct lt *lt, struct lt_waker *w)
 		lt_trace_put(lt, w->trace);
 	if (w->waited)
 		lt_trace_put(lt, w->waited);
-	lt_pool_give(&lt->waker_pool, w);
+	lt_owner_give(lt, &lt->waker_pool, w, w->owner, LT_HELD_wakers);
 }
 
-static void read_current(struct lt_waker *w, bool interrupt)
+/* p, which is woken, may run yet, and change its credentials: they stay for as long as interrupts are off. */
+static kuid_t payer(const struct task_struct *p, bool interrupt)
+{
+	kuid_t uid;
+
+	if (!interrupt && lt_owner_whose(lt_compat_task_cred(current), &uid))
+		return uid;
+	if (lt_owner_whose(rcu_dereference_check(p->real_cred, irqs_disabled()), &uid))
+		return uid;
+	return INVALID_UID;
+}
+
+/* p is woken. */
+static void read_current(struct lt_waker *w, const struct task_struct *p, bool interrupt)
 {
 	memset(w, 0, sizeof(*w));
+	w->payer = payer(p, interrupt);
 	w->kind = interrupt ? LT_WAKER_INTERRUPT : LT_WAKER_TASK;
 	if (interrupt)
 		return;
@@ -79,14 +102,14 @@ static void note_nap(struct lt_waker *w, const struct lt_task *t, struct nap *na
 }
 
 /* By walking what is not remembered of current's stack. t: as below. */
-static struct lt_trace *walked_trace(struct lt *lt, struct lt_task *t, const struct lt_kframe *at,
-				     const struct lt_memo *kernel, bool learn)
+static struct lt_trace *walked_trace(struct lt *lt, const struct lt_waker *w, struct lt_task *t,
+				     const struct lt_kframe *at, const struct lt_memo *kernel, bool learn)
 {
 	struct lt_capture *c = this_cpu_ptr(lt->capture);
 	struct lt_trace *tr;
 
 	lt_capture_waker(lt, c, at, kernel ? kernel->trace : NULL);
-	tr = lt_trace_intern_wakers(lt, c, false);
+	tr = lt_trace_intern_wakers(lt, c, w->payer);
 	/* What comes once need not be remembered */
 	if (learn && tr && t && !t->exited && atomic_read(&tr->refs) > 1)
 		lt_memo_learn(lt, t, NULL, tr, c, kernel);
@@ -94,7 +117,8 @@ static struct lt_trace *walked_trace(struct lt *lt, struct lt_task *t, const str
 }
 
 /* Where current wakes somebody, with a reference. t: its record if that is of its program, whose shard lock is held. */
-static struct lt_trace *task_trace(struct lt *lt, struct lt_task *t, const struct lt_kframe *at)
+static struct lt_trace *task_trace(struct lt *lt, const struct lt_waker *w, struct lt_task *t,
+				   const struct lt_kframe *at)
 {
 	const struct lt_memo *kernel = NULL, *m = NULL;
 	struct lt_trace *tr;
@@ -102,9 +126,9 @@ static struct lt_trace *task_trace(struct lt *lt, struct lt_task *t, const struc
 	if (t)
 		m = lt_memo_find(lt, t, LT_MEMO_WAKER, at, &kernel);
 	if (!m)
-		return walked_trace(lt, t, at, kernel, true);
+		return walked_trace(lt, w, t, at, kernel, true);
 	if (lt_memo_recheck(lt)) {
-		tr = walked_trace(lt, t, at, NULL, false);
+		tr = walked_trace(lt, w, t, at, NULL, false);
 		if (tr && tr != m->trace)
 			lt_memo_refuted(lt, t, LT_MEMO_WAKER, at, m, tr);
 		return tr;
@@ -123,7 +147,7 @@ static void read_task(struct lt *lt, struct lt_waker *w, const struct lt_kframe 
 	t = lt_task_find(shard, current->pid, current->start_boottime);
 	/* what it remembers is of the program of its record: another may be in an execve, and have let go of that one's memory */
 	if (at)
-		w->trace = task_trace(lt, t && t->exec_id == (u32)current->self_exec_id ? t : NULL, at);
+		w->trace = task_trace(lt, w, t && t->exec_id == (u32)current->self_exec_id ? t : NULL, at);
 	if (t)
 		last_nap(t, nap);
 	raw_spin_unlock(&shard->lock);
@@ -137,13 +161,14 @@ static bool serves_softirqs(const struct task_struct *p)
 }
 
 /* An interrupt's or a softirq's, which may be the task's own doing. */
-static void read_interrupt(struct lt *lt, struct lt_waker *w, const struct lt_kframe *at, struct nap *nap)
+static void read_interrupt(struct lt *lt, struct lt_waker *w, const struct task_struct *p,
+			   const struct lt_kframe *at, struct nap *nap)
 {
 	struct lt_capture *c = this_cpu_ptr(lt->capture);
 	bool interrupt = lt_capture_interrupt(lt, c, at);
 
-	read_current(w, interrupt);
-	w->trace = lt_trace_intern_wakers(lt, c, interrupt);
+	read_current(w, p, interrupt);
+	w->trace = lt_trace_intern_wakers(lt, c, w->payer);
 	if (!interrupt)
 		read_task(lt, w, NULL, nap);
 }
@@ -157,12 +182,12 @@ void lt_waking(struct lt *lt, struct task_struct *p, const struct lt_kframe *at)
 	struct lt_waker *w;
 	struct lt_task *t;
 
-	/* nobody's: it is given back, or kept by join() */
+	/* nobody's: it is given back, or paid for by keep() */
 	w = lt_pool_take(&lt->waker_pool, LT_NO_OWNER, &why);
 	if (w && (hardirq_count() || in_serving_softirq() || !current->pid || serves_softirqs(p))) {
-		read_interrupt(lt, w, at, &nap);
+		read_interrupt(lt, w, p, at, &nap);
 	} else if (w) {
-		read_current(w, false);
+		read_current(w, p, false);
 		read_task(lt, w, at, &nap);
 	}
 	raw_spin_lock(&shard->lock);
@@ -229,8 +254,56 @@ static bool room(const struct lt *lt)
 	return atomic_read(&lt->waker_pool.in_use) <= max - max / 8;
 }
 
-/* May a waker stay on e's list, charged to whose that is? Else *cause. fresh: it was on none before. */
-static bool keep(struct lt *lt, struct lt_task *t, struct lt_entry *e, bool fresh,
+static bool scarce(const struct lt *lt)
+{
+	int max = lt->waker_pool.max;
+
+	return atomic_read(&lt->waker_pool.in_use) > max - max / 4;
+}
+
+/*
+ * At others' sleeps a user's wakers take half of his share: how many there are is up to
+ * who is woken, too. Who has a program of another's wake him at many places leaves
+ * that one the other half, for who wakes whom among his own.
+ */
+static unsigned int most(const struct lt *lt, u16 owner, const struct lt_entry *e)
+{
+	unsigned int max = lt->owner_max[LT_HELD_wakers];
+
+	return owner == e->owner ? max : max / 2;
+}
+
+static bool fits(const struct lt *lt, u16 owner, const struct lt_entry *e)
+{
+	return !owner || lt_owner_holds(lt, owner, LT_HELD_wakers) < most(lt, owner, e);
+}
+
+/* Little is left of that. */
+static bool owner_scarce(const struct lt *lt, u16 owner, const struct lt_entry *e)
+{
+	unsigned int max = most(lt, owner, e);
+
+	return owner && lt_owner_holds(lt, owner, LT_HELD_wakers) >= max - max / 8;
+}
+
+/* w, which was on no list, is paid for; false: who is to has his share. */
+static bool charge(struct lt *lt, struct lt_waker *w, const struct lt_entry *e)
+{
+	u16 owner = lt_owner_get_for(lt, w->payer);
+	bool paid = fits(lt, owner, e) && lt_owner_charge(lt, owner, LT_HELD_wakers);
+
+	if (paid && !lt_pool_claim(&lt->waker_pool, owner)) {
+		lt_owner_uncharge(lt, owner, LT_HELD_wakers, 1);
+		paid = false;
+	}
+	if (paid)
+		w->owner = owner;
+	lt_owner_put(lt, owner);	/* what counts against it keeps the slot */
+	return paid;
+}
+
+/* May w stay on e's list? Else *cause. fresh: it was on none before. */
+static bool keep(struct lt *lt, struct lt_task *t, struct lt_entry *e, struct lt_waker *w, bool fresh,
 		 enum lt_lost *cause)
 {
 	*cause = LT_LOST_waker_pool;
@@ -240,12 +313,7 @@ static bool keep(struct lt *lt, struct lt_task *t, struct lt_entry *e, bool fres
 	if (!e->trace || e->nr_wakers >= LT_WAKERS_PER_ENTRY || t->nr_wakers >= LT_WAKERS_PER_TASK)
 		return false;
 	*cause = LT_LOST_waker_user;
-	if (!lt_owner_charge(lt, e->owner, LT_HELD_wakers))
-		return false;
-	if (!fresh || lt_pool_claim(&lt->waker_pool, e->owner))
-		return true;
-	lt_owner_uncharge(lt, e->owner, LT_HELD_wakers, 1);
-	return false;
+	return !fresh || charge(lt, w, e);
 }
 
 /* w's figures join the list, or are counted as lost. A waker that is known is counted on where there is no room. */
@@ -254,7 +322,7 @@ static void join(struct lt *lt, struct lt_task *t, struct lt_entry *e, struct lt
 	struct lt_waker *found = e->trace ? take_same(e, w, true) : NULL;
 	enum lt_lost cause;
 
-	if (!found && keep(lt, t, e, fresh, &cause)) {
+	if (!found && keep(lt, t, e, w, fresh, &cause)) {
 		put(e, w);
 		e->nr_wakers++;
 		t->nr_wakers++;
@@ -299,9 +367,52 @@ void lt_wakers_free(struct lt *lt, struct lt_task *t, struct lt_entry *e)
 		e->wakers = w->next;
 		drop(lt, w);
 	}
-	lt_owner_uncharge(lt, e->owner, LT_HELD_wakers, e->nr_wakers);
 	t->nr_wakers -= e->nr_wakers;
 	e->nr_wakers = 0;
+}
+
+/* Little of the pool is left to who wakes the living, or may be of somebody's share at others' sleeps. */
+bool lt_wakers_short(const struct lt *lt)
+{
+	int half = lt->owner_max[LT_HELD_wakers] / 2, in_use = atomic_read(&lt->waker_pool.in_use);
+
+	return lt->wakers && (scarce(lt) || (lt->user_share && in_use >= half - half / 8));
+}
+
+static void retire(struct lt *lt, struct lt_task *t, struct lt_entry *e)
+{
+	struct lt_waker **link = &e->wakers, *w;
+
+	while ((w = *link)) {
+		bool all = scarce(lt);
+
+		if (!all && !owner_scarce(lt, w->owner, e)) {
+			link = &w->next;
+			continue;
+		}
+		*link = w->next;
+		e->nr_wakers--;
+		t->nr_wakers--;
+		lt_lose_many(lt, all ? LT_LOST_waker_pool : LT_LOST_waker_user, w->sleeps);
+		drop(lt, w);
+	}
+}
+
+/* So who woke t, which is gone, makes room, as far as they who pay for it are short. lt->mutex held. */
+void lt_wakers_retire(struct lt *lt, struct lt_task *t)
+{
+	struct lt_shard *shard = lt_shard_of(lt, t->pid);
+	struct lt_entry *e;
+	unsigned int b;
+
+	lockdep_assert_held(&lt->mutex);
+	for (b = 0; b < 1U << t->bucket_bits && READ_ONCE(t->nr_wakers); b++) {
+		raw_spin_lock_irq(&shard->lock);
+		if (t->exited)		/* an exec may go on with it */
+			hlist_for_each_entry(e, &t->buckets[b], node)
+				retire(lt, t, e);
+		raw_spin_unlock_irq(&shard->lock);
+	}
 }
 
 /* No hook reaches either. The entries may be the same one: then it changes hands. */
@@ -310,7 +421,6 @@ void lt_wakers_move(struct lt *lt, struct lt_task *to, struct lt_entry *to_entry
 {
 	struct lt_waker *w, *next = from_entry->wakers;
 
-	lt_owner_uncharge(lt, from_entry->owner, LT_HELD_wakers, from_entry->nr_wakers);
 	from->nr_wakers -= from_entry->nr_wakers;
 	from_entry->wakers = NULL;
 	from_entry->nr_wakers = 0;

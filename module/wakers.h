@@ -15,12 +15,16 @@ enum {
  * sleeper; freed, once it is an entry's, under lt->mutex only.
  */
 struct lt_waker {
-	struct lt_waker *next;		/* of the entry, the last one first */
+	union {
+		struct lt_waker *next;	/* of the entry, the last one first; */
+		kuid_t payer;		/* while it is on none: who is to pay for it, INVALID_UID: nobody */
+	};
 	struct lt_trace *trace;		/* from where; NULL: not kept */
 	struct lt_trace *waited;	/* in which it slept before, within the sleeper's sleep; or NULL */
 	u64 start_ns;			/* with pid, the identity of a task */
 	u32 pid, tgid;
 	u32 exec_id;
+	u16 owner;			/* who pays: it counts against him while it is an entry's */
 	u8 kind;			/* enum lt_waker_kind */
 	char comm[LT_COMM_BYTES];
 	u64 blocked_ns;
@@ -36,6 +40,8 @@ void lt_waking(struct lt *lt, struct task_struct *p, const struct lt_kframe *at)
 void lt_waker_count(struct lt *lt, struct lt_task *t, u64 slept);
 void lt_waker_forget(struct lt *lt, struct lt_task *t);
 void lt_wakers_free(struct lt *lt, struct lt_task *t, struct lt_entry *e);
+bool lt_wakers_short(const struct lt *lt);
+void lt_wakers_retire(struct lt *lt, struct lt_task *t);
 void lt_wakers_move(struct lt *lt, struct lt_task *to, struct lt_entry *to_entry,
 		    struct lt_task *from, struct lt_entry *from_entry);
 

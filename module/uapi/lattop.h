@@ -182,7 +182,7 @@ struct lt_section {
 	X(task_user,	"sleeps under the [other] task: its user has his share of max_tasks, or of the free records") \
 	X(entry_user,	"sleeps under [other]: their user has his share of max_entries, or of the free ones") \
 	X(trace_user,	"sleeps under [other]: their user has his share of max_traces, or of the free ones") \
-	X(waker_user,	"sleeps whose waker is not kept: their user has his share of max_wakers, or of the free ones") \
+	X(waker_user,	"sleeps whose waker is not kept: who woke, or was woken by root or the kernel, has his share of max_wakers, or of the free ones") \
 	X(row_user,	"rows not kept: their process's user has his share of max_rows") \
 	X(miss_user,	"misses not handed to the resolver: their user has his share of those that wait")
 
@@ -212,7 +212,7 @@ enum lt_limit {
 	X(entries)		/* (task, trace) pairs */ \
 	X(traces)		/* distinct traces that he was the first to sleep in */ \
 	X(memos)		/* remembered traces */ \
-	X(wakers)		/* wakers of entries */ \
+	X(wakers)		/* wakers of entries that he pays for: where he woke, mostly */ \
 	X(exited)		/* exited tasks kept before they merge */ \
 	X(exited_procs)		/* [exited] records */ \
 	X(rows)			/* learned rows */ \
