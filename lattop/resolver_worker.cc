@@ -45,9 +45,9 @@ constexpr int kModuleLookMs = 1000;
 /// Threads that are left behind at a time. With as many, the next one is waited for.
 constexpr std::size_t kMaxKept = 16;
 
-/// A process that kept a thread at work, not waiting, for this part of the patience would keep
-/// each next one as long. So it gets a sixtieth of the resolver's time and no more.
-constexpr int kAtWork = 8;
+/// A process that keeps a thread at work, not waiting, would keep each next one as long. So it
+/// gets a sixtieth of the resolver's time and no more. At work: between two looks.
+constexpr std::chrono::nanoseconds kAtWork = 2ms;
 constexpr int kAlone = 60;
 
 /// For poll: rounded up, never negative.
@@ -121,8 +121,9 @@ ResolverWorker::State ResolverWorker::state() {
 void ResolverWorker::look_after() {
     forgive_pause();
     welcome_back();
+    const bool works = at_work();
     if (threads_kept() >= kMaxKept) return;
-    if (const auto its = keeper()) leave_behind(*its);
+    if (const auto its = keeper()) leave_behind(*its, works);
 }
 
 /// Who was not looked after for as long as the patience, though it is looked four times as often,
@@ -139,7 +140,6 @@ bool ResolverWorker::Shared::begin(const ProgramId& process) {
     if (avoided.contains(process)) return false;
     at = process;
     at_since = SteadyClock::now();
-    at_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     return true;
 }
 
@@ -156,20 +156,26 @@ std::optional<ProgramId> ResolverWorker::keeper() const {
     return shared_->state.running && keeps ? shared_->at : std::nullopt;
 }
 
+/// Whether the thread has used a CPU since the last look.
+bool ResolverWorker::at_work() {
+    const std::lock_guard lock(shared_->lock);
+    if (!shared_->cpu_clock || !shared_->state.running) return false;
+    const std::uint64_t now = clock_ns(*shared_->cpu_clock);
+    return std::chrono::nanoseconds(now - std::exchange(shared_->seen_cpu_ns, now)) > kAtWork;
+}
+
 /// Another thread goes on. This one ends by itself if it ever gets that far. Where there can be no
 /// other, as the module is gone at the moment, that is tried again.
-void ResolverWorker::leave_behind(const ProgramId& keeper) {
+void ResolverWorker::leave_behind(const ProgramId& keeper, bool works) {
     const auto old = shared_;
     State state;
     std::set<ProgramId> avoided;
     SteadyClock::time_point alone_until;
+    if (works) alone_until = SteadyClock::now() + kAlone * patience_;
     {
         const std::lock_guard lock(old->lock);
         state = old->state;
-        const std::uint64_t cpu_ns = old->cpu_clock ? clock_ns(*old->cpu_clock) : 0;
-        const std::chrono::nanoseconds at_work(cpu_ns - std::min(cpu_ns, old->at_cpu_ns));
-        if (at_work > patience_ / kAtWork) alone_until = SteadyClock::now() + kAlone * patience_;
-        state.cpu_ns += cpu_ns;
+        if (old->cpu_clock) state.cpu_ns += clock_ns(*old->cpu_clock);
         avoided = old->avoided;
     }
     state.keepers.push_back(keeper.tgid);

@@ -69,7 +69,7 @@ private:
         std::optional<clockid_t> cpu_clock;  // the thread's
         std::optional<ProgramId> at;         // and since when
         std::chrono::steady_clock::time_point at_since;
-        std::uint64_t at_cpu_ns = 0;  // what the thread had used of a CPU by then
+        std::uint64_t seen_cpu_ns = 0;  // what the thread had used of a CPU at the last look
         bool stopped = false;
     };
 
@@ -79,7 +79,8 @@ private:
                std::set<ProgramId> avoided, State so_far);
     void forgive_pause();
     [[nodiscard]] std::optional<ProgramId> keeper() const;
-    void leave_behind(const ProgramId& keeper);
+    [[nodiscard]] bool at_work();
+    void leave_behind(const ProgramId& keeper, bool works);
     void welcome_back();
     static void work(const std::shared_ptr<Shared>& shared);
     static void publish(Shared& shared, const Resolver& resolver, bool idle);

@@ -172,8 +172,8 @@ ProgramImage* Symbolizer::open_vdso(const Mapping& mapping, File& file, const Pr
     if (!image) return nullptr;
     // No file has inode 0. Kinds of vdso (64-bit, 32-bit, x32) differ in content.
     const std::string_view content(image->data(), image->size());
-    const ImageId id{0, 0, bytes,
-                     static_cast<std::int64_t>(std::hash<std::string_view>{}(content)), 0};
+    const ImageId id{0, 0, bytes, static_cast<std::int64_t>(std::hash<std::string_view>{}(content)),
+                     0};
     file.image = id;
     if (ProgramImage* known = kept_image(id)) return known;
     return keep(id, source_->from_memory(*std::move(image), reading_of(id)));

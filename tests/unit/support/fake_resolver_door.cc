@@ -20,9 +20,7 @@ public:
               std::span<const lt_row_range> ranges) override {
         return door_.teach(miss, rows, ranges);
     }
-    [[nodiscard]] std::unique_ptr<ResolverDoor> another() const override {
-        return door_.another();
-    }
+    [[nodiscard]] std::unique_ptr<ResolverDoor> another() const override { return door_.another(); }
     [[nodiscard]] int ready_fd() const override { return door_.ready_fd(); }
 
 private:
