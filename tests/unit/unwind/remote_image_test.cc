@@ -43,7 +43,7 @@ void append(std::string& bytes, const T& value) {
 /// A program with one function, waits() at 0x1000, whose debug information has `units` units, all
 /// of them with the same list of `ranges` ranges.
 std::string program_with_ranges(std::uint32_t units, std::size_t ranges) {
-    constexpr std::uint64_t kCode = 0x1000;
+    constexpr std::uint64_t kWaitsAt = 0x1000;
     static constexpr std::string_view kNames(
         "\0.symtab\0.strtab\0.debug_info\0.debug_abbrev\0.debug_ranges\0.shstrtab\0", 67);
     const auto name = [](std::string_view section) {
@@ -72,7 +72,7 @@ std::string program_with_ranges(std::uint32_t units, std::size_t ranges) {
     waits.st_name = 1;
     waits.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
     waits.st_shndx = 1;
-    waits.st_value = kCode;
+    waits.st_value = kWaitsAt;
     waits.st_size = 64;
     append(symbols, waits);
 
@@ -98,7 +98,7 @@ std::string program_with_ranges(std::uint32_t units, std::size_t ranges) {
     add(".debug_abbrev", SHT_PROGBITS, abbrev);
     add(".debug_ranges", SHT_PROGBITS, list);
     add(".shstrtab", SHT_STRTAB, kNames);
-    bytes.resize(std::max<std::size_t>((bytes.size() + 7) / 8 * 8, 2 * kCode));
+    bytes.resize(std::max<std::size_t>((bytes.size() + 7) / 8 * 8, 2 * kWaitsAt));
 
     Elf64_Ehdr header{};
     std::memcpy(header.e_ident, ELFMAG, SELFMAG);
@@ -119,7 +119,7 @@ std::string program_with_ranges(std::uint32_t units, std::size_t ranges) {
     Elf64_Phdr segment{};
     segment.p_type = PT_LOAD;
     segment.p_flags = PF_R | PF_X;
-    segment.p_filesz = segment.p_memsz = 2 * kCode;
+    segment.p_filesz = segment.p_memsz = 2 * kWaitsAt;
     for (const Elf64_Shdr& section : sections)
         append(bytes, section);
     std::memcpy(bytes.data(), &header, sizeof(header));
