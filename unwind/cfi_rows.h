@@ -87,6 +87,9 @@ public:
     [[nodiscard]] std::vector<KnownRow> known_rows(std::uint64_t first, std::uint64_t end,
                                                    std::size_t max, CodeUser user) const;
 
+    /// How many are kept, whoever asked for them.
+    [[nodiscard]] std::size_t rows() const { return rows_.size(); }
+
     /// Empty where the file has one of its own.
     [[nodiscard]] const SearchTable& search_table() const;
 

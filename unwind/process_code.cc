@@ -33,6 +33,9 @@ constexpr std::uint64_t kMaxFrameBytes = std::uint64_t{1} << 20;
 /// What an image costs at least, whatever its sections have.
 constexpr std::size_t kLeastFileCost = 16384;
 
+/// Rows that are looked through for a process: a file may be mapped in ever so many pieces.
+constexpr std::size_t kMaxKnownLooks = std::size_t{1} << 22;
+
 /// Of files in maps, remembered.
 constexpr std::size_t kMaxNames = 65536;
 
@@ -301,12 +304,14 @@ std::vector<PlacedRow> ProcessCode::known_rows(std::size_t max) {
                           &std::pair<std::uint32_t, PlacedRow>::first);
         if (found.size() > max) found.resize(max);
     };
-    for (std::size_t i = 0; i < maps_.size(); ++i) {
+    std::size_t looks = 0;
+    for (std::size_t i = 0; i < maps_.size() && looks < kMaxKnownLooks; ++i) {
         const Mapping& mapping = maps_[i];
         if (!files_->may_have(mapping)) continue;
         const auto [file, wanting, id] = open_file(mapping, Load::IfKnown);
         if (file == nullptr) continue;
         known_[i] = {true, id};
+        looks += file->rows();
         const std::uint64_t end = mapping.offset + (mapping.end - mapping.start);
         for (KnownRow& known : file->known_rows(mapping.offset, end, max, user_)) {
             known.built.row.pc = mapping.start + (known.file_offset - mapping.offset);
