@@ -4,7 +4,6 @@
  * descriptor (budget.c). Called by snapshot.c, select.c and text.c in process
  * context.
  */
-#include <linux/ctype.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -95,19 +94,33 @@ void lt_buffer_printf(struct lt_buffer *b, const char *format, ...)
 	}
 }
 
-/* Printable ASCII as it is, all else and the backslash as \ooo. Ends at a NUL. */
-void lt_buffer_escaped(struct lt_buffer *b, const char *text, size_t len)
+/* Printable ASCII as it is, all else and the backslash as \ooo; how many bytes that makes. */
+size_t lt_escape(char *to, const char *text, size_t len)
 {
+	char *at = to;
 	size_t i;
 
-	for (i = 0; i < len && text[i]; i++) {
+	for (i = 0; i < len; i++) {
 		unsigned char c = text[i];
 
-		if (c >= 0x20 && c < 0x7f && c != '\\')
-			lt_buffer_add(b, &c, 1);
-		else
-			lt_buffer_printf(b, "\\%03o", c);
+		if (c >= 0x20 && c < 0x7f && c != '\\') {
+			*at++ = c;
+			continue;
+		}
+		*at++ = '\\';
+		*at++ = '0' + (c >> 6);
+		*at++ = '0' + (c >> 3 & 7);
+		*at++ = '0' + (c & 7);
 	}
+	return at - to;
+}
+
+/* Ends at a NUL. */
+void lt_buffer_escaped(struct lt_buffer *b, const char *text, size_t len)
+{
+	len = strnlen(text, len);
+	if (!lt_buffer_reserve(b, LT_ESCAPE_BYTES * len))
+		b->len += lt_escape(b->data + b->len, text, len);
 }
 
 void lt_buffer_free(struct lt_buffer *b)

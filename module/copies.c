@@ -46,6 +46,12 @@ static char state_letter(const struct lt_task *t)
 	return (state & TASK_IDLE) == TASK_IDLE ? 'I' : 'D';
 }
 
+/* to is zeroed. Before Linux 5.17 the name that a task had before stands behind the NUL: maybe another user's, and from before an exec. */
+static void copy_name(char *to, const char *from)
+{
+	memcpy(to, from, strnlen(from, LT_COMM_BYTES));
+}
+
 static void copy_task(struct lt_copies *to, const struct lt_task *t, u64 now)
 {
 	struct lt_task_rec *rec = &to->task;
@@ -53,7 +59,7 @@ static void copy_task(struct lt_copies *to, const struct lt_task *t, u64 now)
 	memset(rec, 0, sizeof(*rec));
 	to->own_exec_id = t->own_exec_id;
 	rec->start_ns = t->start_ns;
-	memcpy(rec->comm, t->comm, sizeof(rec->comm));
+	copy_name(rec->comm, t->comm);
 	rec->kind = t->kind;
 	rec->uid = from_kuid_munged(current_user_ns(), t->creds.uid);
 	rec->state = state_letter(t);
@@ -92,7 +98,7 @@ static void copy_waker(struct lt_copies *to, const struct lt_waker *w)
 		.sleeps = w->sleeps,
 		.waited_ns = w->waited_ns,
 	};
-	memcpy(c->rec.comm, w->comm, sizeof(c->rec.comm));
+	copy_name(c->rec.comm, w->comm);
 }
 
 static bool going_on(const struct lt_task *t, const struct lt_entry *e)

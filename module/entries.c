@@ -180,7 +180,21 @@ void lt_entries_move(struct lt *lt, struct lt_task *to, struct lt_task *from)
 	want_buckets(lt, to);
 }
 
-/* No hook can reach t. */
+static size_t table_bytes(unsigned int bits)
+{
+	return sizeof(struct hlist_head) << bits;
+}
+
+/* lt->mutex held. */
+static void free_table(struct lt *lt, struct hlist_head *buckets, const struct hlist_head *inline_buckets, unsigned int bits)
+{
+	if (buckets == inline_buckets)
+		return;
+	lt->bucket_bytes -= table_bytes(bits);
+	kvfree(buckets);
+}
+
+/* No hook can reach t; lt->mutex held. */
 void lt_entries_free(struct lt *lt, struct lt_task *t)
 {
 	struct hlist_node *next;
@@ -193,8 +207,7 @@ void lt_entries_free(struct lt *lt, struct lt_task *t)
 			entry_free(lt, t, e);
 		}
 	t->nr_entries = 0;
-	if (t->buckets != t->inline_buckets)
-		kvfree(t->buckets);
+	free_table(lt, t->buckets, t->inline_buckets, t->bucket_bits);
 	t->buckets = t->inline_buckets;
 	t->bucket_bits = LT_INLINE_BUCKET_BITS;
 }
@@ -218,21 +231,20 @@ static void rehash(struct lt_task *t, struct hlist_head *buckets, unsigned int b
 static void grow(struct lt *lt, struct lt_task *t)
 {
 	struct lt_shard *shard = lt_shard_of(lt, t->pid);
-	unsigned int bits = ilog2(READ_ONCE(t->nr_entries) | 1) + 2;
-	struct hlist_head *buckets, *old = NULL;
+	unsigned int bits = ilog2(READ_ONCE(t->nr_entries) | 1) + 2, old_bits = t->bucket_bits;
+	struct hlist_head *buckets = NULL, *old = t->buckets;
 
-	buckets = kvcalloc(1UL << bits, sizeof(*buckets), GFP_KERNEL | __GFP_NOWARN);
+	if (bits > old_bits)
+		buckets = kvcalloc(1UL << bits, sizeof(*buckets), GFP_KERNEL | __GFP_NOWARN);
 	raw_spin_lock_irq(&shard->lock);
-	if (buckets && bits > t->bucket_bits) {
-		old = t->buckets;
+	if (buckets)
 		rehash(t, buckets, bits);
-		buckets = NULL;
-	}
 	t->wants_buckets = false;
 	raw_spin_unlock_irq(&shard->lock);
-	if (old != t->inline_buckets)
-		kvfree(old);
-	kvfree(buckets);
+	if (!buckets)
+		return;
+	lt->bucket_bytes += table_bytes(bits);
+	free_table(lt, old, t->inline_buckets, old_bits);
 }
 
 /* Worker, lt->mutex held. */
@@ -241,6 +253,8 @@ void lt_entries_grow_wanted(struct lt *lt)
 	struct llist_node *list = llist_del_all(&lt->wants_buckets);
 	struct lt_task *t, *next;
 
-	llist_for_each_entry_safe(t, next, list, wants_buckets_node)
+	llist_for_each_entry_safe(t, next, list, wants_buckets_node) {
 		grow(lt, t);
+		cond_resched();
+	}
 }

@@ -189,6 +189,7 @@ static void drop_aggregate(struct lt *lt, struct lt_task *a)
 static void drop_oldest_aggregate(struct lt *lt)
 {
 	drop_aggregate(lt, list_first_entry(&lt->exited_lru, struct lt_task, exited_node));
+	cond_resched();		/* there may be thousands, of hundreds of entries each */
 }
 
 /* Of users who have too many of them, or need the room; oldest first. */

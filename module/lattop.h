@@ -364,6 +364,7 @@ struct lt {
 	struct rb_root ksyms, kfuncs;
 	unsigned int nr_ksyms;
 	u64 ksym_bytes;
+	u64 bucket_bytes;		/* of tasks' tables of entries, but those within their records */
 	struct rb_root cgroups;		/* by id */
 	u64 cgroup_bytes;
 };
@@ -457,6 +458,7 @@ void lt_memo_refuted(struct lt *lt, struct lt_task *t, enum lt_memo_kind kind, c
 		     const struct lt_memo *m, const struct lt_trace *walked);
 unsigned int lt_memos(const struct lt_task *t);
 void lt_memos_forget(struct lt *lt, struct lt_task *t);
+u64 lt_memo_drafts_bytes(void);
 int lt_memos_init(struct lt *lt);
 void lt_memos_exit(struct lt *lt);
 

@@ -284,6 +284,11 @@ static int on_module(struct notifier_block *nb, unsigned long event, void *modul
 	return NOTIFY_DONE;
 }
 
+u64 lt_memo_drafts_bytes(void)
+{
+	return num_possible_cpus() * sizeof(struct lt_memo_draft);
+}
+
 int lt_memos_init(struct lt *lt)
 {
 	int err;

@@ -16,7 +16,7 @@
  *	+ 64 + the length of its path for each cgroup that a record is of
  *	+ 26 KiB for the shares of users
  *	+ max_snapshot_mib for what readers hold who do not see all, and what those hold who do
- *	+ 1.5 MiB of bitmaps + 16 KiB a CPU + 8 bytes per entry for hash tables
+ *	+ 1.5 MiB of bitmaps + 16 KiB a CPU + 8 bytes a trace and 32 an entry for hash tables
  *
  * used and memory_bytes in /proc/lattop say what is really held.
  */

@@ -157,6 +157,7 @@ int lt_pool_refill(struct lt_pool *pool)
 			atomic_dec(&pool->nr_free);
 			kmem_cache_free(pool->cache, object);
 		}
+		cond_resched();
 	}
 	return 0;
 }
@@ -207,8 +208,10 @@ void lt_pool_exit(struct lt_pool *pool)
 		return;
 	WARN_ON_ONCE(atomic_read(&pool->in_use));
 	for_each_possible_cpu(cpu)
-		while ((object = list_pop(per_cpu_ptr(pool->cpu, cpu))))
+		while ((object = list_pop(per_cpu_ptr(pool->cpu, cpu)))) {
 			kmem_cache_free(pool->cache, object);
+			cond_resched();
+		}
 	kmem_cache_destroy(pool->cache);
 	free_percpu(pool->cpu);
 	kfree(pool->taken);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who sees what. Called by snapshot.c, text.c and reset.c in process context.
+ * Who sees what. Called by snapshot.c, mapped.c and reset.c in process context.
  *
  * A task is shown to those who could read its /proc/PID/maps: the kernel's
  * PTRACE_MODE_READ_FSCREDS rules, written out here because ptrace_may_access is
@@ -175,7 +175,7 @@ bool lt_viewer_sees(const struct lt_viewer *v, const struct lt_task *t, struct l
 /*
  * The address space of a task, while the program that slept still runs in it:
  * asked with exec held off, so that what was allowed is what is given. NULL
- * when it is not to be had, in the tries that are left (try_lock.h). mmput() when done.
+ * when it is not to be had, in the tries that are left (try_lock.h). lt_compat_mmput() when done.
  */
 struct mm_struct *lt_viewer_mm(const struct lt_viewer *v, u32 pid, u64 start_ns, u32 exec_id, int *tries)
 {

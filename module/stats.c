@@ -53,12 +53,12 @@ u64 lt_memory_bytes(struct lt *lt)
 		 LT_TRACE_LOCKS * sizeof(struct lt_trace_bucket_lock) +
 		 (sizeof(struct hlist_head) << lt->trace_hash_bits);
 	bytes += 3 * (PID_MAX_LIMIT / 8);
-	bytes += num_possible_cpus() * (sizeof(struct lt_capture) + sizeof(struct lt_stats));
+	bytes += num_possible_cpus() * (sizeof(struct lt_capture) + sizeof(struct lt_stats)) + lt_memo_drafts_bytes();
 	bytes += (lt->nr_exited_procs + 1) * sizeof(struct lt_task);
 	bytes += lt_owners_bytes() + ((u64)atomic_read(&lt->snapshot_kib) << 10);
 	bytes += LT_MAX_MISSES * sizeof(struct lt_miss) +
 		 (sizeof(struct hlist_head) << LT_SPACE_HASH_BITS) + lt_rows_bytes(lt);
-	return bytes + lt->ksym_bytes + lt->cgroup_bytes;
+	return bytes + lt->bucket_bytes + lt->ksym_bytes + lt->cgroup_bytes;
 }
 
 int lt_stats_init(struct lt *lt)

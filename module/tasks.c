@@ -254,6 +254,7 @@ void lt_forget_all(struct lt *lt)
 			lt_task_unlink(lt, shard, t);
 			raw_spin_unlock_irq(&shard->lock);
 			lt_task_free(lt, t);
+			cond_resched();
 			raw_spin_lock_irq(&shard->lock);
 		}
 		shard->others = none;

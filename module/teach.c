@@ -14,6 +14,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "compat/mm.h"
 #include "lattop.h"
 #include "rows.h"
 #include "security.h"
@@ -102,7 +103,7 @@ static int teach(struct lt *lt, struct task_struct *p, const struct lesson *l)
 	err = lt_rows_teach(lt, p, mm, l->rows, l->teach.n_rows, l->ranges, l->teach.n_ranges);
 	if (!err)
 		lt_rewalk(lt, p, mm);
-	mmput(mm);
+	lt_compat_mmput(mm);
 	return err;
 }
 

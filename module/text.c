@@ -5,13 +5,12 @@
  * lines begin with '#', a task's line with a digit, what belongs to a task
  * with a tab. Called by proc.c in process context, without locks.
  */
-#include <linux/dcache.h>
-#include <linux/fs.h>
 #include <linux/mm.h>
-#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "mapped.h"
 #include "snapshot.h"
 #include "try_lock.h"
 
@@ -105,62 +104,32 @@ static void kernel_frames(const struct lt_snapshot *s, const struct lt_trace_rec
 	}
 }
 
-/* " FILE+0xOFFSET" of a user address, where a file is mapped there. mmap_lock held. */
-static void mapped_file(struct mm_struct *mm, u64 addr, char *page, struct lt_buffer *out)
-{
-	struct vm_area_struct *vma = find_vma(mm, addr);
-	char *path;
-
-	if (!vma || addr < vma->vm_start || !vma->vm_file)
-		return;
-	path = d_path(&vma->vm_file->f_path, page, PAGE_SIZE);
-	if (IS_ERR(path))
-		return;
-	lt_buffer_printf(out, " ");
-	lt_buffer_escaped(out, path, PAGE_SIZE);
-	lt_buffer_printf(out, "+0x%llx",
-			 addr - vma->vm_start + ((u64)vma->vm_pgoff << PAGE_SHIFT));
-}
-
-/* Whose stack a trace is: who can say what is mapped where its user frames are. */
-struct whose {
-	u32 pid;		/* in the first pid namespace; 0: nobody's */
-	u32 exec_id;
-	u64 start_ns;
-};
-
 /* What a text is made with. */
 struct scratch {
-	char *page;		/* for a path */
+	struct lt_mapped mapped;
 	int tries;		/* of all locks of others: try_lock.h */
 };
 
-/* Without the files' names where the program's memory map is not to be had. */
 static void user_frames(const struct lt_viewer *v, const struct lt_snapshot *s,
-			const struct whose *who, const struct lt_trace_rec *tr,
+			const struct lt_whose *who, const struct lt_trace_rec *tr,
 			const char *mark, struct scratch *scratch, struct lt_buffer *out)
 {
 	const u64 *frames = (const u64 *)s->section[LT_SEC_FRAMES].data + tr->first_frame +
 			    tr->nr_kernel;
-	struct mm_struct *mm = NULL;
+	struct lt_mapped *mapped = &scratch->mapped;
 	unsigned int i;
 
-	if (tr->nr_user && who->pid)
-		mm = lt_viewer_mm(v, who->pid, who->start_ns, who->exec_id, &scratch->tries);
-	if (mm && !lt_lock_mm(mm, mmap_read_trylock, &scratch->tries)) {
-		mmput(mm);
-		mm = NULL;
-	}
+	lt_mapped_take(mapped, v, who, frames, tr->nr_user, &scratch->tries);
 	for (i = 0; i < tr->nr_user; i++) {
+		const struct lt_mapped_frame *f = &mapped->frames[i];
+
 		lt_buffer_printf(out, "\t%s 0x%llx", mark, frames[i]);
-		if (mm)
-			mapped_file(mm, frames[i], scratch->page, out);
+		if (f->name)
+			lt_buffer_printf(out, " %s+0x%llx", mapped->names + f->name, f->offset);
 		lt_buffer_printf(out, "\n");
 	}
-	if (mm) {
-		mmap_read_unlock(mm);
-		mmput(mm);
-	}
+	if (mapped->unnamed)
+		lt_buffer_printf(out, "\tunnamed frames=%u\n", mapped->unnamed);
 }
 
 static const char *user_part(const struct lt_trace_rec *tr)
@@ -232,7 +201,7 @@ static void waker(const struct lt_viewer *v, const struct lt_snapshot *s,
 		[LT_WAKER_HIDDEN] = "hidden",
 	};
 	const struct lt_trace_rec *tr;
-	struct whose who = {};
+	struct lt_whose who = {};
 	struct lt_waker_rec w;
 	u32 n = main_waker(s, e, &w);
 
@@ -248,7 +217,7 @@ static void waker(const struct lt_viewer *v, const struct lt_snapshot *s,
 		return;
 	/* by its number in the first pid namespace, which others are not shown */
 	if (v->all)
-		who = (struct whose) { .pid = w.pid, .start_ns = w.start_ns, .exec_id = w.exec_id };
+		who = (struct lt_whose) { .pid = w.pid, .start_ns = w.start_ns, .exec_id = w.exec_id };
 	kernel_frames(s, tr, "wk", out);
 	user_frames(v, s, &who, tr, "wu", scratch, out);
 }
@@ -257,7 +226,7 @@ static void trace(const struct lt_viewer *v, const struct lt_snapshot *s, const 
 		  const struct lt_entry_rec *e, struct scratch *scratch, struct lt_buffer *out)
 {
 	const struct lt_trace_rec *tr = trace_at(s, e->trace);
-	struct whose who = {
+	struct lt_whose who = {
 		.pid = t->rec.kind == LT_KIND_TASK ? t->pid : 0,
 		.start_ns = t->start_ns,
 		.exec_id = e->exec_id,
@@ -292,27 +261,33 @@ static void task(const struct lt_snapshot *s, const struct lt_taken *t, struct l
 	lt_buffer_printf(out, "\n");
 }
 
+/* Who reads may be ended meanwhile, and others want the CPU. */
+static bool goes_on(struct lt_buffer *out)
+{
+	cond_resched();
+	if (!out->err && fatal_signal_pending(current))
+		out->err = -EINTR;
+	return !out->err;
+}
+
 int lt_text(struct lt *lt, const struct lt_viewer *v, const struct lt_snapshot *s,
 	    struct lt_buffer *out)
 {
 	const struct lt_taken *t = (const struct lt_taken *)s->taken.data;
 	const struct lt_entry_rec *e = (const struct lt_entry_rec *)s->section[LT_SEC_ENTRIES].data;
+	struct scratch *scratch = kvmalloc(sizeof(*scratch), GFP_KERNEL_ACCOUNT);
 	u32 i, j, n = s->taken.len / sizeof(*t);
-	struct scratch scratch = {
-		.page = (char *)__get_free_page(GFP_KERNEL),
-		.tries = LT_LOCK_TRIES,
-	};
 
-	if (!scratch.page)
+	if (!scratch)
 		return -ENOMEM;
+	scratch->tries = LT_LOCK_TRIES;
 	header(s, out);
-	for (i = 0; i < n && !out->err; i++) {
+	for (i = 0; i < n && goes_on(out); i++) {
 		task(s, &t[i], out);
-		for (j = 0; j < t[i].rec.n_entries; j++)
-			trace(v, s, &t[i], &e[t[i].rec.first_entry + j], &scratch, out);
-		cond_resched();
+		for (j = 0; j < t[i].rec.n_entries && goes_on(out); j++)
+			trace(v, s, &t[i], &e[t[i].rec.first_entry + j], scratch, out);
 	}
-	free_page((unsigned long)scratch.page);
+	kvfree(scratch);
 	users(s, out);
 	return out->err;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Taking locks of another program's: rows.c, teach.c, security.c, text.c; process
+ * Taking locks of another program's: rows.c, teach.c, security.c, mapped.c; process
  * context. A program decides who holds them and for how long: in a page fault,
  * or the close of a file in an exec, that a dead file system never answers, for
  * ever. And who waits in the queue to write keeps the program's own readers out.

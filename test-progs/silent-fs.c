@@ -14,7 +14,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILE_BYTES = 1 << 20 };
+enum {
+    FILE_BYTES = 1 << 20,
+    UNANSWERED_READS = 4096 /* that a program may wait for without being stopped */
+};
+
+static void* begin(struct fuse_conn_info* connection, struct fuse_config* unused) {
+    (void)unused;
+    connection->max_background = UNANSWERED_READS;
+    return NULL;
+}
 
 static int get_attributes(const char* path, struct stat* st, struct fuse_file_info* unused) {
     (void)unused;
@@ -39,7 +48,8 @@ static int read_zeros(const char* path, char* to, size_t bytes, off_t offset,
 }
 
 int main(int argc, char** argv) {
-    static const struct fuse_operations operations = {.getattr = get_attributes, .read = read_zeros};
+    static const struct fuse_operations operations = {
+        .init = begin, .getattr = get_attributes, .read = read_zeros};
 
     if (!getenv("SILENCE")) return 2;
     return fuse_main(argc, argv, &operations, NULL);
