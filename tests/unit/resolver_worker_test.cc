@@ -177,6 +177,7 @@ TEST_CASE("a process that keeps the worker's thread is left behind with it, and 
 TEST_CASE("a thread that was left behind goes on with nothing else") {
     Kept world;
     FakeDoor& door = world.door;
+    door.destroyed = nullptr;  // behind what waits for it
     ResolverWorker worker(door.another(), world.limits);
     const std::vector both = {miss_of(world.keeper), miss_of(world.other)};
     until([&] { return worker.state().idle; });
@@ -202,6 +203,7 @@ TEST_CASE("a thread that was left behind goes on with nothing else") {
 TEST_CASE("a process that kept a thread at work is not looked at again soon") {
     Kept world;
     FakeDoor& door = world.door;
+    door.destroyed = nullptr;
     ResolverWorker worker(door.another(), world.limits);
     const lt_miss its = miss_of(world.keeper);
     door.keeper = 0;

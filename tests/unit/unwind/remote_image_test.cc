@@ -42,7 +42,7 @@ void append(std::string& bytes, const T& value) {
 
 /// A program with one function, waits() at 0x1000, whose debug information has `units` units, all
 /// of them with the same list of `ranges` ranges.
-std::string program_with_ranges(std::uint32_t units, std::size_t ranges) {
+[[maybe_unused]] std::string program_with_ranges(std::uint32_t units, std::size_t ranges) {
     constexpr std::uint64_t kWaitsAt = 0x1000;
     static constexpr std::string_view kNames(
         "\0.symtab\0.strtab\0.debug_info\0.debug_abbrev\0.debug_ranges\0.shstrtab\0", 67);
@@ -148,7 +148,7 @@ struct MappedProgram {
     void* at = nullptr;
 };
 
-TaskRef this_task() {
+[[maybe_unused]] TaskRef this_task() {
     const auto pid = static_cast<std::uint32_t>(::getpid());
     return {.pid = pid, .tgid = pid, .start_ns = start_ns_of(::getpid())};
 }
