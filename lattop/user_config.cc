@@ -48,8 +48,13 @@ std::string user_config_path(const std::string& name) {
 std::optional<std::string> read_user_config(const std::string& path) {
     if (path.empty()) return std::nullopt;
     const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-    if (!fd && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
     struct stat info {};
+    if (!fd) {
+        const int error = errno;
+        // Nor is there one in a folder that may not be looked into: another one's, by HOME.
+        if (::stat(path.c_str(), &info) != 0) return std::nullopt;
+        errno = error;
+    }
     if (!fd || ::fstat(fd.get(), &info) != 0)
         refuse_config(path, std::strerror(errno),
                       "make it a file that you may read, or move it away");

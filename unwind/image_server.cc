@@ -127,8 +127,9 @@ void serve_images(int socket) {
         auto message = receive_message(socket);
         if (!message) return;
         limit_time(kImageSeconds);
-        if (!server.answer(*std::move(message))) return;
+        const bool goes_on = server.answer(*std::move(message));
         limit_time(0);
+        if (!goes_on) return;
     }
 }
 

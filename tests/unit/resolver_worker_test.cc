@@ -163,7 +163,7 @@ TEST_CASE("a process that keeps the worker's thread is left behind with it, and 
         ResolverWorker worker(std::move(world.made), world.limits);
         door.miss(miss_of(world.keeper));
         until([&] { return !worker.state().keepers.empty(); });
-        CHECK(worker.state().keepers == std::vector{door.keeper});
+        CHECK(worker.state().keepers == std::vector{door.keeper.load()});
         door.miss(miss_of(world.keeper));
         door.miss(miss_of(world.other));
         until([&] { return worker.state().stats.rows != 0; });
@@ -253,7 +253,7 @@ TEST_CASE("a thread that is kept is left behind also where nobody asks what it d
         until([&] { return door.others != 0; });
         door.miss(its);
         until([&] { return door.lesson_count() != 0; });
-        CHECK(worker.state().keepers == std::vector{door.keeper});
+        CHECK(worker.state().keepers == std::vector{door.keeper.load()});
     }
     world.let_go();
 }

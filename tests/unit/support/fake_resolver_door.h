@@ -110,9 +110,9 @@ public:
     }
 
     std::mutex lock;
-    std::uint32_t keeper = 0;  // whose lesson takes until `keeps` is kept
+    std::atomic<std::uint32_t> keeper = 0;  // whose lesson takes until `keeps` is kept
     std::promise<void> keeps;
-    std::uint32_t burner = 0;  // whose lesson takes a CPU until there is another door
+    std::atomic<std::uint32_t> burner = 0;  // whose lesson takes a CPU until there is another door
     std::function<void()> destroyed;
     std::vector<lt_miss> misses, asleep;
     std::vector<Lesson> lessons;
