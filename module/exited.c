@@ -118,20 +118,15 @@ static void merge(struct lt *lt, struct lt_task *t)
 	lt_task_free(lt, t);
 }
 
-static bool scarce(int used, unsigned int limit)
-{
-	return used > 0 && used >= limit - limit / 8;
-}
-
 static bool short_of_entries(const struct lt *lt)
 {
-	return scarce(atomic_read(&lt->entry_pool.in_use), lt->entry_pool.max) ||
-	       scarce(atomic_read(&lt->nr_traces), lt->max_traces);
+	return lt_scarce(atomic_read(&lt->entry_pool.in_use), lt->entry_pool.max) ||
+	       lt_scarce(atomic_read(&lt->nr_traces), lt->max_traces);
 }
 
 static bool short_of_room(const struct lt *lt)
 {
-	return scarce(atomic_read(&lt->task_pool.in_use), lt->task_pool.max) ||
+	return lt_scarce(atomic_read(&lt->task_pool.in_use), lt->task_pool.max) ||
 	       short_of_entries(lt);
 }
 

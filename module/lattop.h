@@ -84,6 +84,12 @@ struct lt_pool {
 	atomic_t nr_free;
 };
 
+/* Less than an eighth is left of what there may be. */
+static inline bool lt_scarce(unsigned int used, unsigned int max)
+{
+	return used && used >= max - max / 8;
+}
+
 /* An interned call trace. Immutable but for refs and the snapshot's mark. */
 struct lt_trace {
 	struct hlist_node node;		/* bucket lock */

@@ -246,10 +246,7 @@ bool lt_owner_fits(const struct lt *lt, u16 owner, enum lt_held what, unsigned i
 
 static bool scarce(const struct lt *lt, u16 owner, enum lt_held what)
 {
-	unsigned int held = lt_owner_holds(lt, owner, what);
-	unsigned int max = lt->owner_max[what];
-
-	return held && held >= max - max / 8;
+	return lt_scarce(lt_owner_holds(lt, owner, what), lt->owner_max[what]);
 }
 
 /*

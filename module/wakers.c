@@ -281,9 +281,7 @@ static bool fits(const struct lt *lt, u16 owner, const struct lt_entry *e)
 /* Little is left of that. */
 static bool owner_scarce(const struct lt *lt, u16 owner, const struct lt_entry *e)
 {
-	unsigned int max = most(lt, owner, e);
-
-	return owner && lt_owner_holds(lt, owner, LT_HELD_wakers) >= max - max / 8;
+	return owner && lt_scarce(lt_owner_holds(lt, owner, LT_HELD_wakers), most(lt, owner, e));
 }
 
 /* w, which was on no list, is paid for; false: who is to has his share. */
@@ -376,7 +374,7 @@ bool lt_wakers_short(const struct lt *lt)
 {
 	int half = lt->owner_max[LT_HELD_wakers] / 2, in_use = atomic_read(&lt->waker_pool.in_use);
 
-	return lt->wakers && (scarce(lt) || (lt->user_share && in_use >= half - half / 8));
+	return lt->wakers && (scarce(lt) || (lt->user_share && lt_scarce(in_use, half)));
 }
 
 static void retire(struct lt *lt, struct lt_task *t, struct lt_entry *e)
