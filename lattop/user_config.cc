@@ -24,8 +24,9 @@ namespace {
 /// A long table of reasons has 20 KB.
 constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
 
-[[noreturn]] void refuse_config(const std::string& path, const std::string& why,
-                                const std::string& hint) {
+[[noreturn]] void refuse_config(
+    const std::string& path, const std::string& why,
+    const char* hint = "make it a file that you may read, or move it away") {
     throw Error(fmt::format("cannot read {}: {}", path, why), hint);
 }
 
@@ -55,9 +56,7 @@ std::optional<std::string> read_user_config(const std::string& path) {
         if (::stat(path.c_str(), &info) != 0) return std::nullopt;
         errno = error;
     }
-    if (!fd || ::fstat(fd.get(), &info) != 0)
-        refuse_config(path, std::strerror(errno),
-                      "make it a file that you may read, or move it away");
+    if (!fd || ::fstat(fd.get(), &info) != 0) refuse_config(path, std::strerror(errno));
     if (!S_ISREG(info.st_mode))
         refuse_config(path, "it is not a regular file", "make it one, or move it away");
     std::string text;
@@ -65,9 +64,7 @@ std::optional<std::string> read_user_config(const std::string& path) {
     ssize_t n = 0;
     while (text.size() <= kMaxBytes && (n = ::read(fd.get(), chunk.data(), chunk.size())) > 0)
         text.append(chunk.data(), static_cast<std::size_t>(n));
-    if (n < 0)
-        refuse_config(path, std::strerror(errno),
-                      "make it a file that you may read, or move it away");
+    if (n < 0) refuse_config(path, std::strerror(errno));
     if (text.size() > kMaxBytes)
         refuse_config(path, "it is larger than 1 MiB", "make it shorter, or move it away");
     return text;

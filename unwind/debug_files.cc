@@ -12,6 +12,8 @@
 #include <memory>
 #include <vector>
 
+#include "unwind/elf_handle.h"
+
 namespace lattop {
 namespace {
 
@@ -81,11 +83,8 @@ DebugName debug_name(Elf* elf) {
 }
 
 DebugName debug_name(const UniqueFd& fd) {
-    struct ElfCloser {
-        void operator()(Elf* elf) const { elf_end(elf); }
-    };
     elf_version(EV_CURRENT);
-    const std::unique_ptr<Elf, ElfCloser> elf(elf_begin(fd.get(), ELF_C_READ, nullptr));
+    const ElfHandle elf(elf_begin(fd.get(), ELF_C_READ, nullptr));
     return elf == nullptr ? DebugName{} : debug_name(elf.get());
 }
 

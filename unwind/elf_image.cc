@@ -16,10 +16,6 @@
 
 namespace lattop {
 
-void ElfImage::ElfCloser::operator()(Elf* elf) const {
-    elf_end(elf);
-}
-
 ElfImage::~ElfImage() = default;
 
 std::unique_ptr<ElfImage> ElfImage::names_of(UniqueFd fd) {

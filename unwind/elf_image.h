@@ -18,14 +18,13 @@
 #include <string>
 #include <vector>
 
+#include "unwind/elf_handle.h"
 #include "unwind/elf_lines.h"
 #include "unwind/elf_symbols.h"
 #include "unwind/frame.h"
 #include "unwind/maps.h"
 #include "unwind/program_image.h"
 #include "unwind/unique_fd.h"
-
-struct Elf;
 
 namespace lattop {
 
@@ -69,11 +68,6 @@ private:
         std::uint64_t memory_bytes;  ///< what is behind `bytes` begins as zeros
         bool executable;
     };
-    struct ElfCloser {
-        void operator()(Elf* elf) const;
-    };
-    using ElfHandle = std::unique_ptr<Elf, ElfCloser>;
-
     ElfImage() = default;
     void load(Elf* elf);
     void load_segments(Elf* elf);

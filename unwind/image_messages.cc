@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 
 namespace lattop {
 namespace {
@@ -157,8 +158,9 @@ bool send_message(int socket, std::span<const std::uint8_t> message, int fd) {
 
 std::optional<ReceivedMessage> receive_message(int socket) {
     ReceivedMessage message;
-    message.bytes.resize(kMaxImageMessage);
-    iovec bytes{message.bytes.data(), message.bytes.size()};
+    // Not as zeros: most messages are a hundredth of it.
+    const auto buffer = std::make_unique_for_overwrite<std::uint8_t[]>(kMaxImageMessage);
+    iovec bytes{buffer.get(), kMaxImageMessage};
     OneDescriptor room{};
     msghdr header{};
     header.msg_iov = &bytes;
@@ -178,7 +180,7 @@ std::optional<ReceivedMessage> receive_message(int socket) {
         message.fd.reset(fd);
     }
     if ((header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) return std::nullopt;
-    message.bytes.resize(static_cast<std::size_t>(n));
+    message.bytes.assign(buffer.get(), buffer.get() + n);
     return message;
 }
 

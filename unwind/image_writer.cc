@@ -10,25 +10,9 @@
 
 #include <utility>
 
+#include "unwind/elf_header.h"
+
 namespace lattop {
-namespace {
-
-Elf64_Ehdr make_header() {
-    Elf64_Ehdr header{};
-    std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-    header.e_ident[EI_CLASS] = ELFCLASS64;
-    header.e_ident[EI_DATA] = ELFDATA2LSB;
-    header.e_ident[EI_VERSION] = EV_CURRENT;
-    header.e_type = ET_DYN;
-    header.e_machine = EM_X86_64;
-    header.e_version = EV_CURRENT;
-    header.e_ehsize = sizeof(Elf64_Ehdr);
-    header.e_shentsize = sizeof(Elf64_Shdr);
-    return header;
-}
-
-}  // namespace
-
 ImageWriter::ImageWriter(std::size_t bytes) {
     constexpr std::size_t kOwnBytes = 1024;  // headers, names
     image_.reserve(bytes + kOwnBytes);
@@ -58,7 +42,7 @@ void ImageWriter::drop_last() {
 }
 
 std::vector<std::uint8_t> ImageWriter::finish() {
-    Elf64_Ehdr header = make_header();
+    Elf64_Ehdr header = new_elf_header(ET_DYN);
     std::vector<Elf64_Shdr> table(1);
     // The last one first: libdw wants .eh_frame_hdr before .eh_frame.
     table.insert(table.end(), sections_.rbegin(), sections_.rend());

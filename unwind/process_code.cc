@@ -3,23 +3,19 @@
 // See process_code.h.
 #include "unwind/process_code.h"
 
-#include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <limits>
 #include <string_view>
 #include <utility>
 
 #include "unwind/hash.h"
 #include "unwind/nanoseconds.h"
+#include "unwind/own_vdso.h"
 
 namespace lattop {
 namespace {
@@ -55,41 +51,6 @@ BuiltRow cannot(CannotCause cause, bool exact) {
     built.row.flags = exact ? LT_ROW_EXACT : 0;
     built.cannot = cause;
     return built;
-}
-
-/// The vdso that this process has; empty where it has none.
-std::vector<char> this_vdso() {
-    const auto self = static_cast<std::uint32_t>(::getpid());
-    const auto ticks = ProcessFiles::start_ticks("/proc", self);
-    const long per_second = ::sysconf(_SC_CLK_TCK);
-    if (!ticks || per_second <= 0) return {};
-    constexpr std::uint64_t kSecond = 1'000'000'000;
-    const auto files = ProcessFiles::open(
-        "/proc", self, *ticks * (kSecond / static_cast<std::uint64_t>(per_second)));
-    const auto maps = files ? files->maps() : std::nullopt;
-    if (!maps) return {};
-    const auto mapping = std::ranges::find(*maps, kVdso, &Mapping::path);
-    if (mapping == maps->end()) return {};
-    return files->memory(mapping->start, mapping->end - mapping->start)
-        .value_or(std::vector<char>());
-}
-
-/// The number of a process's user namespace; 0 where it may not be seen, or there are none.
-std::uint64_t namespace_of(const std::string& folder) {
-    struct stat info {};
-    return ::stat((folder + "/ns/user").c_str(), &info) == 0 ? info.st_ino : 0;
-}
-
-/// Of /proc/PID/status.
-CodeUser real_user(std::string_view status) {
-    constexpr std::string_view kBefore = "\nUid:\t";
-    const std::size_t place = status.find(kBefore);
-    if (place == status.npos) return kNoUser;
-    std::uint32_t user = 0;
-    const char* first = status.data() + place + kBefore.size();
-    if (std::from_chars(first, status.data() + status.size(), user).ec != std::errc())
-        return kNoUser;
-    return user;
 }
 
 }  // namespace
@@ -135,11 +96,6 @@ CodeFiles::File CodeFiles::keep(const CodeFileId& id, const Mapping& mapping, Fi
     return files_.put(id, std::move(file), cost);
 }
 
-bool CodeFiles::is_vdso(std::span<const char> image) {
-    if (!vdso_) vdso_ = this_vdso();
-    return std::ranges::equal(*vdso_, image);
-}
-
 bool CodeFiles::may_have(const Mapping& mapping) const {
     return names_.peek({mapping.device, mapping.inode}) != nullptr;
 }
@@ -150,20 +106,17 @@ std::optional<ProcessCode> ProcessCode::open(const std::string& proc, std::uint3
     if (!proc_files) return std::nullopt;
     UniqueFd memory = proc_files->open_memory();
     if (!memory) return std::nullopt;
-    ProcessCode code({proc, pid, start_ns}, *std::move(proc_files), std::move(memory), files);
+    ProcessCode code({pid, start_ns}, *std::move(proc_files), std::move(memory), files);
     if (!code.read_maps()) return std::nullopt;
     return code;
 }
 
-/// Not its /proc folder's owner, which is root for programs that are not dumpable.
 CodeUser ProcessCode::user() const {
-    const std::string folder = fmt::format("{}/{}", name_.proc, name_.pid);
-    std::ifstream file(folder + "/status");
-    const std::string status{std::istreambuf_iterator<char>(file), {}};
-    const std::uint64_t users = namespace_of(folder);
-    if (!proc_files_.exists()) return kNoUser;  // so it was its folder
-    if (users != namespace_of("/proc/self")) return users == 0 ? kNoUser : kApart | users;
-    return real_user(status);
+    const auto real = proc_files_.real_user();
+    const std::uint64_t users = proc_files_.user_namespace();
+    if (!real) return kNoUser;
+    if (users != own_user_namespace()) return users == 0 ? kNoUser : kApart | users;
+    return *real;
 }
 
 void ProcessCode::note_user() {
@@ -196,7 +149,7 @@ ProcessCode::Opened ProcessCode::open_vdso(const Mapping& mapping, Load load) {
     if (!read_memory(mapping.start, image)) return {};
     // No file has device 0. A process may have changed its own: that has rows for this process.
     CodeFileId id{0, 0, image.size(), 0, 0};
-    if (!files_->is_vdso(image))
+    if (!std::ranges::equal(own_vdso(), image))
         id = {0, name_.pid, image.size(), static_cast<std::int64_t>(name_.start_ns), 1};
     if (auto known = files_->find(id, mapping); known != nullptr || load == Load::IfKnown)
         return {known, false, id};

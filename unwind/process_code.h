@@ -66,16 +66,12 @@ public:
     /// for each of its files costs more than all else about a short-lived one.
     [[nodiscard]] bool may_have(const Mapping& mapping) const;
 
-    /// Whether bytes are this kernel's vdso, as this very process has it.
-    bool is_vdso(std::span<const char> image);
-
 private:
     [[nodiscard]] std::size_t cost_of(const CfiRows& file) const;
 
     std::size_t least_cost_;  // of a file
     BoundedCache<CodeFileId, File, HashCodeFileId> files_;
     BoundedCache<MapsFileId, std::monostate, HashMapsFileId> names_;
-    std::optional<std::vector<char>> vdso_;  // once it was asked for
 };
 
 /// A row at its place in a process.
@@ -152,7 +148,6 @@ private:
     };
 
     struct Name {
-        std::string proc;  ///< "/proc"
         std::uint32_t pid = 0;
         std::uint64_t start_ns = 0;
     };

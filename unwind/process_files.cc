@@ -70,6 +70,12 @@ std::string_view last_word(std::string_view status, std::string_view name) {
     return blank == std::string_view::npos ? line : line.substr(blank + 1);
 }
 
+/// Of a folder of /proc.
+std::uint64_t user_namespace_of(int folder) {
+    struct stat info {};
+    return ::fstatat(folder, "ns/user", &info, 0) == 0 ? info.st_ino : 0;
+}
+
 FilePath if_regular(UniqueFd fd) {
     FilePath path{std::move(fd)};
     if (!path || ::fstat(path.fd.get(), &path.info) != 0 || !S_ISREG(path.info.st_mode)) return {};
@@ -153,6 +159,26 @@ std::string ProcessFiles::command_line() const {
     std::array<char, 4096> bytes;
     const ssize_t n = ::read(fd.get(), bytes.data(), bytes.size());
     return n <= 0 ? std::string() : std::string(bytes.data(), static_cast<std::size_t>(n));
+}
+
+std::optional<std::uint32_t> ProcessFiles::real_user() const {
+    constexpr std::string_view kBefore = "\nUid:\t";
+    const auto status = read_text(folder_.get(), "status");
+    const std::size_t place = status ? status->find(kBefore) : std::string::npos;
+    if (place == std::string::npos) return std::nullopt;
+    std::uint32_t user = 0;
+    const char* first = status->data() + place + kBefore.size();
+    const auto [stop, error] = std::from_chars(first, status->data() + status->size(), user);
+    return error == std::errc{} ? std::optional(user) : std::nullopt;
+}
+
+std::uint64_t ProcessFiles::user_namespace() const {
+    return user_namespace_of(folder_.get());
+}
+
+std::uint64_t own_user_namespace() {
+    const UniqueFd self(::open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    return self ? user_namespace_of(self.get()) : 0;
 }
 
 UniqueFd ProcessFiles::in_root(const std::string& path, int flags) const {

@@ -56,6 +56,13 @@ public:
     /// program. open_to_read() opens it. None where none of them is the same file.
     [[nodiscard]] FilePath mapped_file(const Mapping& mapping) const;
 
+    /// The real user id that it has in this user namespace; nothing where it is gone. Its folder's
+    /// owner is root for programs that are not dumpable.
+    [[nodiscard]] std::optional<std::uint32_t> real_user() const;
+
+    /// The number of its user namespace; 0 where it may not be seen, or there are none.
+    [[nodiscard]] std::uint64_t user_namespace() const;
+
     /// A regular file by its path in the process's own root; none of those of /proc, /sys and the
     /// like.
     [[nodiscard]] UniqueFd open_in_root(const std::string& path) const;
@@ -89,6 +96,9 @@ UniqueFd open_to_read(const FilePath& path);
 /// A regular file of this machine, opened without side effects on others; none of those of /proc,
 /// /sys and the like.
 UniqueFd open_regular_file(const std::string& path);
+
+/// The number of this process's user namespace, as ProcessFiles::user_namespace().
+std::uint64_t own_user_namespace();
 
 /// Whether an open(2) that failed so may do better later: no descriptor, no memory.
 bool is_want(int error);

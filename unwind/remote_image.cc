@@ -24,14 +24,14 @@ public:
     }
 
     void open(const UniqueFd& fd, Reading reading) {
-        if (reading == Reading::Nothing) return close();
+        closed_ = reading == Reading::Nothing;
         const bool whole = reading == Reading::Whole;
         ask({.op = ImageOp::Open, .flag = whole}, Reading::Nothing, fd.get(),
             [&](ByteReader& reply) {
                 if (whole && !reply.empty()) set_debug_name(read_debug_name(reply));
             });
-        if (!whole || lost()) return;
-        ask({.op = ImageOp::Lines}, Reading::Names);
+        closed_ = closed_ || lost();  // there is nothing to be had of it, now or later
+        if (whole) ask({.op = ImageOp::Lines}, Reading::Names);
     }
 
     [[nodiscard]] std::size_t symbol_count() const override { return facts_.symbols; }
@@ -90,9 +90,6 @@ private:
 
     [[nodiscard]] std::size_t held() const override { return sizeof(*this) + facts_.bytes; }
 
-    /// There is nothing to be had of it, now or later.
-    void close() { closed_ = true; }
-
     /// `read` takes what is in the reply. Where the reader comes to an end over it, no more than
     /// `less` is read of the file from then on.
     template <typename Read>
@@ -111,7 +108,6 @@ private:
             reader_->end();
         }
         read_less(less);
-        if (less == Reading::Nothing && request.op == ImageOp::Open) close();
     }
     void ask(ImageRequest request, Reading less, int fd = -1) {
         ask(request, less, fd, [](ByteReader&) {});

@@ -3,19 +3,16 @@
 // See symbolizer.h.
 #include "unwind/symbolizer.h"
 
-#include <elf.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <string_view>
 #include <utility>
 
 #include "unwind/demangle.h"
 #include "unwind/hash.h"
 #include "unwind/nanoseconds.h"
+#include "unwind/own_vdso.h"
 
 namespace lattop {
 namespace {
@@ -45,19 +42,6 @@ UserFramePtr module_frame(const Mapping& mapping, std::uint64_t address) {
     frame->path = mapping.path;
     frame->offset = address - mapping.start + mapping.offset;
     return frame;
-}
-
-/// The vdso of this process, if it has that size: every 64-bit process on this
-/// kernel has the same.
-std::optional<std::vector<char>> own_vdso(std::size_t bytes) {
-    const auto* own = reinterpret_cast<const char*>(::getauxval(AT_SYSINFO_EHDR));
-    if (own == nullptr) return std::nullopt;
-    Elf64_Ehdr header;
-    std::memcpy(&header, own, sizeof(header));
-    const std::size_t end = header.e_shoff + std::size_t{header.e_shnum} * header.e_shentsize;
-    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    if ((end + page - 1) / page * page != bytes) return std::nullopt;
-    return std::vector<char>(own, own + end);
 }
 
 /// Where a server is being asked, the stack is asked for again anyway.
@@ -167,8 +151,9 @@ ProgramImage* Symbolizer::keep(const ImageId& id, std::unique_ptr<ProgramImage> 
 ProgramImage* Symbolizer::open_vdso(const Mapping& mapping, File& file, const ProcessFiles& files) {
     const std::size_t bytes = mapping.end - mapping.start;
     if (bytes > kMaxVdsoBytes) return nullptr;
-    auto image = own_vdso(bytes);
-    if (!image) image = files.memory(mapping.start, bytes);
+    const std::span<const char> own = own_vdso();
+    auto image = own.size() == bytes ? std::optional(std::vector(own.begin(), own.end()))
+                                     : files.memory(mapping.start, bytes);
     if (!image) return nullptr;
     // No file has inode 0. Kinds of vdso (64-bit, 32-bit, x32) differ in content.
     const std::string_view content(image->data(), image->size());

@@ -15,6 +15,7 @@
 #include "tests/fuzz/require.h"
 #include "unwind/cfi_check.h"
 #include "unwind/cfi_rows.h"
+#include "unwind/elf_header.h"
 
 namespace {
 
@@ -31,19 +32,10 @@ std::vector<char> image_of(std::span<const std::uint8_t> frames, bool debug) {
     const std::size_t names = kCodeEnd + frames.size();
     const std::size_t table = (names + kNames.size() + 7) / 8 * 8;
     std::vector<char> image(table + 3 * sizeof(Elf64_Shdr));
-    Elf64_Ehdr header{};
-    std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-    header.e_ident[EI_CLASS] = ELFCLASS64;
-    header.e_ident[EI_DATA] = ELFDATA2LSB;
-    header.e_ident[EI_VERSION] = EV_CURRENT;
-    header.e_type = ET_DYN;
-    header.e_machine = EM_X86_64;
-    header.e_version = EV_CURRENT;
+    Elf64_Ehdr header = lattop::new_elf_header(ET_DYN);
     header.e_phoff = sizeof(header);
-    header.e_phentsize = sizeof(Elf64_Phdr);
     header.e_phnum = 1;
     header.e_shoff = table;
-    header.e_shentsize = sizeof(Elf64_Shdr);
     header.e_shnum = 3;
     header.e_shstrndx = 2;
     put(image, 0, header);

@@ -18,6 +18,7 @@
 #include "tests/unit/support/catch.h"
 #include "tests/unit/support/child.h"
 #include "unwind/cfi_rows.h"
+#include "unwind/elf_header.h"
 
 namespace lattop::test {
 namespace {
@@ -108,18 +109,10 @@ void write_library(const std::string& path, const std::vector<Part>& parts) {
         add(part.name, SHT_PROGBITS, part.bytes.size());
     add(".shstrtab", SHT_STRTAB, names.size() + sizeof(".shstrtab"));
 
-    Elf64_Ehdr header{};
-    std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-    header.e_ident[EI_CLASS] = ELFCLASS64;
-    header.e_ident[EI_DATA] = ELFDATA2LSB;
-    header.e_ident[EI_VERSION] = EV_CURRENT;
-    header.e_type = ET_DYN;
-    header.e_machine = EM_X86_64;
+    Elf64_Ehdr header = new_elf_header(ET_DYN);
     header.e_phoff = sizeof(header);
-    header.e_phentsize = sizeof(Elf64_Phdr);
     header.e_phnum = 1;
     header.e_shoff = place;
-    header.e_shentsize = sizeof(Elf64_Shdr);
     header.e_shnum = static_cast<Elf64_Half>(table.size());
     header.e_shstrndx = static_cast<Elf64_Half>(table.size() - 1);
     Elf64_Phdr segment{};

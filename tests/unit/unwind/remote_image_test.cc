@@ -17,6 +17,7 @@
 
 #include "tests/unit/support/catch.h"
 #include "tests/unit/support/child.h"
+#include "unwind/elf_header.h"
 #include "unwind/image_messages.h"
 #include "unwind/image_server.h"
 #include "unwind/symbolizer.h"
@@ -100,19 +101,9 @@ void append(std::string& bytes, const T& value) {
     add(".shstrtab", SHT_STRTAB, kNames);
     bytes.resize(std::max<std::size_t>((bytes.size() + 7) / 8 * 8, 2 * kWaitsAt));
 
-    Elf64_Ehdr header{};
-    std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-    header.e_ident[EI_CLASS] = ELFCLASS64;
-    header.e_ident[EI_DATA] = ELFDATA2LSB;
-    header.e_ident[EI_VERSION] = EV_CURRENT;
-    header.e_type = ET_EXEC;
-    header.e_machine = EM_X86_64;
-    header.e_version = EV_CURRENT;
-    header.e_ehsize = sizeof(header);
+    Elf64_Ehdr header = new_elf_header(ET_EXEC);
     header.e_phoff = sizeof(header);
-    header.e_phentsize = sizeof(Elf64_Phdr);
     header.e_phnum = 1;
-    header.e_shentsize = sizeof(Elf64_Shdr);
     header.e_shnum = static_cast<Elf64_Half>(sections.size());
     header.e_shstrndx = static_cast<Elf64_Half>(sections.size() - 1);
     header.e_shoff = bytes.size();

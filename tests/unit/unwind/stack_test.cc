@@ -93,6 +93,18 @@ Names expected_chain(const std::string& way) {
     return chain;
 }
 
+/// A program that waits, stopped, and its code.
+struct StoppedProgram {
+    StoppedProgram() { REQUIRE((thread && code)); }
+
+    const Child child{kStackPrograms + "/stack_O2", kStackLines};
+    const std::optional<StoppedThread> thread =
+        StoppedThread::stop(wait_for_reader(child.task().pid));
+    CodeFiles files{kFileBytes};
+    std::optional<ProcessCode> code =
+        ProcessCode::open("/proc", child.task().pid, child.task().start_ns, files);
+};
+
 }  // namespace
 
 TEST_CASE("every frame of a known chain is found, in every build") {
@@ -248,11 +260,8 @@ TEST_CASE("a file that no longer fits is let go of, and read again a few times i
 }
 
 TEST_CASE("a wild frame ends a walk") {
-    const Child child(kStackPrograms + "/stack_O2", kStackLines);
-    const auto thread = StoppedThread::stop(wait_for_reader(child.task().pid));
-    CodeFiles files(kFileBytes);
-    auto code = ProcessCode::open("/proc", child.task().pid, child.task().start_ns, files);
-    REQUIRE((thread && code));
+    StoppedProgram program;
+    auto& [child, thread, files, code] = program;
     lt_uframe frame = frame_of(thread->registers());
     frame.sp = GENERATE(0U, 1U, UINT64_MAX, UINT64_MAX - 7, UINT64_MAX / 2);
     CHECK(walk_rows(*code, frame).end == WalkEnd::Unsound);
@@ -263,11 +272,8 @@ TEST_CASE("a wild frame ends a walk") {
 }
 
 TEST_CASE("a walk that nobody waits for ends before its next frame") {
-    const Child child(kStackPrograms + "/stack_O2", kStackLines);
-    const auto thread = StoppedThread::stop(wait_for_reader(child.task().pid));
-    CodeFiles files(kFileBytes);
-    auto code = ProcessCode::open("/proc", child.task().pid, child.task().start_ns, files);
-    REQUIRE((thread && code));
+    StoppedProgram program;
+    auto& [child, thread, files, code] = program;
     const std::atomic<bool> stop = true;
     const Walk walk = walk_rows(*code, frame_of(thread->registers()), kMaxWalkFrames, &stop);
     CHECK(walk.end == WalkEnd::Stopped);
@@ -275,11 +281,8 @@ TEST_CASE("a walk that nobody waits for ends before its next frame") {
 }
 
 TEST_CASE("rows are known to who may have asked for them") {
-    const Child child(kStackPrograms + "/stack_O2", kStackLines);
-    const auto thread = StoppedThread::stop(wait_for_reader(child.task().pid));
-    CodeFiles files(kFileBytes);
-    auto code = ProcessCode::open("/proc", child.task().pid, child.task().start_ns, files);
-    REQUIRE((thread && code));
+    StoppedProgram program;
+    auto& [child, thread, files, code] = program;
     const std::uint64_t pc = child.address("main");
     const auto [mapping, file] = code->code_at(pc);
     REQUIRE((mapping != nullptr && file != nullptr));
@@ -335,11 +338,8 @@ TEST_CASE("rows are known to who may have asked for them") {
 }
 
 TEST_CASE("rows that one user may have made up go before those of others") {
-    const Child child(kStackPrograms + "/stack_O2", kStackLines);
-    const auto thread = StoppedThread::stop(wait_for_reader(child.task().pid));
-    CodeFiles files(kFileBytes);
-    auto code = ProcessCode::open("/proc", child.task().pid, child.task().start_ns, files);
-    REQUIRE((thread && code));
+    StoppedProgram program;
+    auto& [child, thread, files, code] = program;
     const auto [mapping, file] = code->code_at(frame_of(thread->registers()).pc);  // libc's
     REQUIRE((mapping != nullptr && file != nullptr));
     constexpr CodeUser kOne = 1000, kOther = 1001;

@@ -18,6 +18,7 @@
 
 #include "tests/unit/support/catch.h"
 #include "tests/unit/support/child.h"
+#include "unwind/elf_header.h"
 
 namespace lattop::test {
 namespace {
@@ -34,12 +35,7 @@ UserFrame frame_of(Symbolizer& symbolizer, const Child& child, std::uint64_t add
 }
 
 std::string build_id_of(const std::string& path) {
-    const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    elf_version(EV_CURRENT);
-    Elf* elf = elf_begin(fd.get(), ELF_C_READ, nullptr);
-    const DebugName name = debug_name(elf);
-    elf_end(elf);
-    return name.build_id;
+    return debug_name(UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC))).build_id;
 }
 
 }  // namespace
@@ -436,16 +432,7 @@ TEST_CASE("files that are not ELF, or cut anywhere, give frames without names") 
 
 TEST_CASE("of a file with thousands of symbol tables only the first few are looked at") {
     constexpr std::size_t kTables = 40'000, kSymbols = 1000;
-    Elf64_Ehdr header{};
-    std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-    header.e_ident[EI_CLASS] = ELFCLASS64;
-    header.e_ident[EI_DATA] = ELFDATA2LSB;
-    header.e_ident[EI_VERSION] = EV_CURRENT;
-    header.e_type = ET_EXEC;
-    header.e_machine = EM_X86_64;
-    header.e_version = EV_CURRENT;
-    header.e_ehsize = sizeof(header);
-    header.e_shentsize = sizeof(Elf64_Shdr);
+    Elf64_Ehdr header = new_elf_header(ET_EXEC);
     header.e_shnum = kTables;
     header.e_shoff = sizeof(header) + kSymbols * sizeof(Elf64_Sym);
     Elf64_Shdr table{};  // all of them the same symbols, none of which has a name
