@@ -43,7 +43,7 @@ def wrong(calls):
 
 
 def main():
-    with open(sys.argv[2], encoding="utf-8", errors="replace") as file:
+    with open(sys.argv[2], encoding="utf-8", errors="replace") as file:  # strace may be at it
         seen = list(refreshes(file, sys.argv[1]))
     row = best = 0
     steady = None
