@@ -40,8 +40,11 @@ lt_uframe frame_of(const lt_miss& miss) {
 }  // namespace
 
 ResolverLimits limits_here() {
+    // A file has one, a process two; threads that were left behind have half as many in all.
+    const std::size_t descriptors = most_open_files();
     ResolverLimits limits;
-    limits.files = std::min(limits.files, most_open_files() / 2);
+    limits.files = std::min(limits.files, descriptors / 3);
+    limits.processes = std::min(limits.processes, descriptors / 16);
     return limits;
 }
 
@@ -50,11 +53,21 @@ Resolver::Resolver(ResolverDoor& door, const ResolverLimits& limits, std::string
     : door_(door),
       limits_(limits),
       proc_(std::move(proc)),
-      files_(limits.file_bytes, limits.files),
+      files_(limits.file_bytes, limits.files, watch == nullptr ? nullptr : &watch->holds.files),
       processes_(limits.process_bytes),
       doubts_(kMaxDoubts),
       stats_(so_far),
       watch_(watch) {}
+
+void Resolver::hold(const ResolverRoom& room) {
+    files_.set_budget(std::min(room.files, limits_.file_bytes));
+    processes_.set_budget(std::min(room.processes, limits_.process_bytes));
+    tell();
+}
+
+void Resolver::tell() {
+    if (watch_ != nullptr) watch_->holds.processes = processes_.cost();
+}
 
 std::vector<lt_miss> Resolver::ask(std::vector<lt_miss> (ResolverDoor::*what)()) {
     try {
@@ -127,7 +140,9 @@ ProcessCode* Resolver::find_process(const ProcessId& id, const lt_miss& miss, Le
                        placed);
     stats_.inherited += lesson.size();
     const std::size_t cost = cost_of(*code);
-    return &processes_.put(id, *std::move(code), cost);
+    ProcessCode& kept = processes_.put(id, *std::move(code), cost);
+    tell();
+    return &kept;
 }
 
 /// Whether "cannot" may be for want of a good look: code without call-frame
@@ -178,6 +193,7 @@ void Resolver::resolve_process(const ProcessId& id, const std::vector<lt_miss>& 
         add_walk(walk, id, lesson);
     }
     processes_.set_cost(id, cost_of(*code));  // its maps may have been read again
+    tell();
     teach(misses, lesson);
 }
 

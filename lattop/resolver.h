@@ -40,8 +40,14 @@ struct ResolverLimits {
     std::chrono::milliseconds patience{10'000};         ///< with one process, of ResolverWorker
 };
 
-/// As many files as this process has descriptors for, half of them.
+/// No more than this process has descriptors for.
 ResolverLimits limits_here();
+
+/// What there is room for, in bytes, while others hold theirs: of each no more than its limit.
+struct ResolverRoom {
+    std::size_t files = SIZE_MAX;
+    std::size_t processes = SIZE_MAX;
+};
 
 /// What a resolver has done since it began. Sums.
 struct ResolverStats {
@@ -78,6 +84,10 @@ public:
     /// PassingErrors. Left behind by its watch, it lets go of the rest at once.
     std::size_t step();
 
+    /// Holds no more than this from now on, and as many fewer descriptors. A file that needs
+    /// more by itself is not read where that is less than the limit.
+    void hold(const ResolverRoom& room);
+
     /// Teaches a first row to every process that sleeps under a stack that is
     /// not whole; the module walks its tasks again and misses what it lacks.
     /// Called at the start, and again when some may have been lost. How many
@@ -96,6 +106,7 @@ private:
     /// Rows by what they are for: pc, and whether it is exact.
     using Lesson = std::map<std::pair<std::uint64_t, std::uint32_t>, PlacedRow>;
 
+    void tell();
     [[nodiscard]] bool left() const { return watch_ != nullptr && watch_->left(); }
     std::vector<lt_miss> ask(std::vector<lt_miss> (ResolverDoor::*what)());
     void resolve(const std::vector<lt_miss>& misses);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 
 #include "lattop/model/program_id.h"
 
@@ -28,6 +29,13 @@ public:
     /// Whether nobody waits for this thread any more: it ends behind the row that it is at.
     [[nodiscard]] const std::atomic<bool>& left() const { return left_; }
     void leave() { left_ = true; }
+
+    /// What the resolver holds, in bytes, as it goes: who is left behind goes on holding it.
+    struct Holds {
+        std::atomic<std::size_t> files = 0;      ///< call-frame information
+        std::atomic<std::size_t> processes = 0;  ///< their maps
+    };
+    Holds holds;
 
 private:
     std::atomic<bool> left_ = false;

@@ -45,6 +45,9 @@ constexpr int kModuleLookMs = 1000;
 /// Threads that are left behind at a time. With as many, the next one is waited for.
 constexpr std::size_t kMaxKept = 16;
 
+/// What the next one may hold at least, of its limits, whatever those hold.
+constexpr std::size_t kLeastRoom = 32;
+
 /// A process that keeps a thread at work, not waiting, would keep each next one as long. So it
 /// gets a sixtieth of the resolver's time and no more. At work: between two looks.
 constexpr std::chrono::nanoseconds kAtWork = 2ms;
@@ -90,6 +93,7 @@ void ResolverWorker::start(std::unique_ptr<ResolverDoor> door, const ResolverLim
     shared->door = std::move(door);
     shared->limits = limits;
     shared->avoided = std::move(avoided);
+    shared->room = room(limits);
     shared->state = std::move(so_far);
     shared->stop_fd = UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!shared->stop_fd) throw std::system_error(errno, std::generic_category(), "eventfd");
@@ -143,6 +147,11 @@ bool ResolverWorker::Shared::begin(const ProgramId& process) {
     return true;
 }
 
+ResolverRoom ResolverWorker::Shared::room_now() const {
+    const std::lock_guard guard(lock);
+    return room;
+}
+
 void ResolverWorker::Shared::end() {
     const std::lock_guard guard(lock);
     at.reset();
@@ -180,6 +189,7 @@ void ResolverWorker::leave_behind(const ProgramId& keeper, bool works) {
     }
     state.keepers.push_back(keeper.tgid);
     avoided.insert(keeper);
+    kept_.push_back({keeper, old, alone_until});
     std::thread thread;
     try {
         auto door = old->door->another();
@@ -187,17 +197,31 @@ void ResolverWorker::leave_behind(const ProgramId& keeper, bool works) {
         start(std::move(door), old->limits, std::move(avoided), std::move(state));
     } catch (const std::exception&) {
         if (thread.joinable()) thread_ = std::move(thread);
+        kept_.pop_back();
         return;
     }
     thread.detach();
     old->leave();
     ::eventfd_write(old->stop_fd.get(), 1);
-    kept_.push_back({keeper, old, alone_until});
 }
 
 std::size_t ResolverWorker::threads_kept() const {
     return static_cast<std::size_t>(
         std::ranges::count_if(kept_, [](const Kept& kept) { return kept.shared != nullptr; }));
+}
+
+/// What the limits leave beside what those hold that were left behind.
+ResolverRoom ResolverWorker::room(const ResolverLimits& limits) const {
+    std::size_t files = 0, processes = 0;
+    for (const Kept& kept : kept_) {
+        if (kept.shared == nullptr) continue;
+        files += kept.shared->holds.files;
+        processes += kept.shared->holds.processes;
+    }
+    const auto left = [](std::size_t limit, std::size_t held) {
+        return std::max(limit - std::min(limit, held), limit / kLeastRoom);
+    };
+    return {left(limits.file_bytes, files), left(limits.process_bytes, processes)};
 }
 
 /// Processes whose threads have got through are looked at again, sooner or later.
@@ -214,6 +238,9 @@ void ResolverWorker::welcome_back() {
         shared_->avoided.erase(kept.keeper);
         return true;
     });
+    const ResolverRoom room_left = room(shared_->limits);
+    const std::lock_guard lock(shared_->lock);
+    shared_->room = room_left;
 }
 
 void ResolverWorker::publish(Shared& shared, const Resolver& resolver, bool idle) {
@@ -242,6 +269,7 @@ void ResolverWorker::resolve_until_stopped(Shared& shared, Resolver& resolver) {
     std::optional<SteadyClock::time_point> next_look = start + *look++;
     // The misses of a step that fails wait for the next one; who slept is looked for again.
     const auto try_to = [&](std::size_t (Resolver::*work)()) -> std::size_t {
+        resolver.hold(shared.room_now());
         try {
             return (resolver.*work)();
         } catch (const PassingError&) {

@@ -58,9 +58,11 @@ private:
     struct Shared final : ResolverWatch {
         bool begin(const ProgramId& process) override;
         void end() override;
+        [[nodiscard]] ResolverRoom room_now() const;
 
         std::unique_ptr<ResolverDoor> door;  // the thread's alone
         std::set<ProgramId> avoided;         // they keep other threads
+        ResolverRoom room;                   // beside those threads
         ResolverLimits limits;
         UniqueFd stop_fd;  // eventfd
         mutable std::mutex lock;
@@ -97,6 +99,7 @@ private:
         std::chrono::steady_clock::time_point alone_until;
     };
     [[nodiscard]] std::size_t threads_kept() const;
+    [[nodiscard]] ResolverRoom room(const ResolverLimits& limits) const;
 
     const std::chrono::milliseconds patience_;
     std::mutex care_;  // guards all below; taken before the lock of a Shared

@@ -63,6 +63,12 @@ public:
         index_.erase(found);
     }
 
+    /// Another budget from now on; what no longer fits is dropped.
+    void set_budget(std::size_t budget) {
+        budget_ = budget;
+        drop_what_does_not_fit();
+    }
+
     /// Drops all but the `count` used last.
     void keep_newest(std::size_t count) {
         while (entries_.size() > count)

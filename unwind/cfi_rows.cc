@@ -175,8 +175,11 @@ CfiRows::CfiRows(ElfBytes file)
 
 CfiRows::~CfiRows() = default;
 
-std::unique_ptr<CfiRows> CfiRows::from_file(UniqueFd fd) {
-    return std::unique_ptr<CfiRows>(new CfiRows(ElfBytes::from_file(std::move(fd))));
+std::unique_ptr<CfiRows> CfiRows::from_file(UniqueFd fd, std::size_t most_bytes) {
+    ElfBytes file = ElfBytes::from_file(std::move(fd));
+    if (FrameSections::bytes_to_read(file) > most_bytes) return nullptr;
+    std::unique_ptr<CfiRows> rows(new CfiRows(std::move(file)));
+    return rows->bytes() > most_bytes ? nullptr : std::move(rows);
 }
 
 std::unique_ptr<CfiRows> CfiRows::from_memory(std::vector<char> bytes) {

@@ -67,8 +67,8 @@ struct KnownRow {
 class CfiRows {
 public:
     /// Reads what is needed to build rows. Always gives an object: a file that
-    /// is not usable gives rows that say so.
-    static std::unique_ptr<CfiRows> from_file(UniqueFd fd);
+    /// is not usable gives rows that say so; but nullptr where it takes more than `most_bytes`.
+    static std::unique_ptr<CfiRows> from_file(UniqueFd fd, std::size_t most_bytes = SIZE_MAX);
 
     /// The same for an image in memory (the vdso).
     static std::unique_ptr<CfiRows> from_memory(std::vector<char> bytes);

@@ -80,6 +80,14 @@ FrameSections::FrameSections(const ElfBytes& file) {
     open_debug_frame(file);
 }
 
+std::size_t FrameSections::bytes_to_read(const ElfBytes& file) {
+    std::size_t bytes = 0;
+    if (!file.usable()) return bytes;
+    for (const char* name : {".eh_frame", ".eh_frame_hdr", ".debug_frame"})
+        if (const auto section = file.section(name, kMaxSectionBytes)) bytes += section->bytes;
+    return bytes;
+}
+
 FrameSections::~FrameSections() {
     dwarf_cfi_end(eh_frame_);
     dwarf_end(dwarf_);  // and debug_frame_ with it

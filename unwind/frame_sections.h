@@ -31,6 +31,9 @@ struct SearchTable {
 class FrameSections {
 public:
     explicit FrameSections(const ElfBytes& file);
+
+    /// What is copied of the file to begin with.
+    static std::size_t bytes_to_read(const ElfBytes& file);
     FrameSections(const FrameSections&) = delete;
     FrameSections& operator=(const FrameSections&) = delete;
     ~FrameSections();

@@ -67,10 +67,23 @@ std::size_t HashMapsFileId::operator()(const MapsFileId& id) const {
     return id.device * kHashMultiplier + id.inode;
 }
 
-CodeFiles::CodeFiles(std::size_t budget_bytes, std::size_t most_files)
-    : least_cost_(std::max(kLeastFileCost, budget_bytes / std::max<std::size_t>(most_files, 1))),
+CodeFiles::CodeFiles(std::size_t budget_bytes, std::size_t most_files,
+                     std::atomic<std::size_t>* held)
+    : budget_(budget_bytes),
+      least_cost_(std::max(kLeastFileCost, budget_bytes / std::max<std::size_t>(most_files, 1))),
+      held_(held),
       files_(budget_bytes),
       names_(kMaxNames) {}
+
+void CodeFiles::set_budget(std::size_t bytes) {
+    most_of_a_file_ = bytes < budget_ ? bytes : SIZE_MAX;
+    files_.set_budget(bytes);
+    tell();
+}
+
+void CodeFiles::tell() const {
+    if (held_ != nullptr) *held_ = files_.cost();
+}
 
 std::size_t CodeFiles::cost_of(const CfiRows& file) const {
     return std::max(file.bytes(), least_cost_);
@@ -81,6 +94,7 @@ CodeFiles::File CodeFiles::find(const CodeFileId& id) {
     if (known == nullptr) return nullptr;
     File file = *known;
     files_.set_cost(id, cost_of(*file));  // it has more rows by now
+    tell();
     return file;
 }
 
@@ -93,7 +107,9 @@ CodeFiles::File CodeFiles::find(const CodeFileId& id, const Mapping& mapping) {
 CodeFiles::File CodeFiles::keep(const CodeFileId& id, const Mapping& mapping, File file) {
     const std::size_t cost = cost_of(*file);
     names_.put({mapping.device, mapping.inode}, {});
-    return files_.put(id, std::move(file), cost);
+    files_.put(id, file, cost);
+    tell();
+    return file;
 }
 
 bool CodeFiles::may_have(const Mapping& mapping) const {
@@ -168,7 +184,9 @@ ProcessCode::Opened ProcessCode::open_file(const Mapping& mapping, Load load) {
         return {known, false, id};
     UniqueFd fd = open_to_read(path);
     if (!fd) return {nullptr, is_want(errno)};
-    return {files_->keep(id, mapping, CfiRows::from_file(std::move(fd))), false, id};
+    auto rows = CfiRows::from_file(std::move(fd), files_->most_of_a_file());
+    if (!rows) return {nullptr, true};
+    return {files_->keep(id, mapping, std::move(rows)), false, id};
 }
 
 ProcessCode::Opened ProcessCode::file_of(const Mapping& mapping) {
@@ -179,9 +197,11 @@ ProcessCode::Opened ProcessCode::file_of(const Mapping& mapping) {
         if (reloads_++ >= kMaxReloads) return {nullptr, true};
     } else if (known.tried) {
         return {};
+    } else if (known.wanting && reloads_++ >= kMaxReloads) {
+        return {nullptr, true};
     }
     Opened opened = open_file(mapping, Load::Always);
-    known = {!opened.wanting, opened.id};
+    known = {!opened.wanting, opened.wanting, opened.id};
     return opened;
 }
 
@@ -263,7 +283,7 @@ std::vector<PlacedRow> ProcessCode::known_rows(std::size_t max) {
         if (!files_->may_have(mapping)) continue;
         const auto [file, wanting, id] = open_file(mapping, Load::IfKnown);
         if (file == nullptr) continue;
-        known_[i] = {true, id};
+        known_[i] = {true, false, id};
         looks += file->rows();
         const std::uint64_t end = mapping.offset + (mapping.end - mapping.start);
         for (KnownRow& known : file->known_rows(mapping.offset, end, max, user_)) {

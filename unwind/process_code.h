@@ -10,6 +10,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -53,8 +54,15 @@ struct HashMapsFileId {
 /// they hold more than the budget together, or are too many: each holds a descriptor.
 class CodeFiles {
 public:
-    /// `most_files`: held at a time, fewer where they are large.
-    explicit CodeFiles(std::size_t budget_bytes, std::size_t most_files = SIZE_MAX);
+    /// `most_files`: held at a time, fewer where they are large. `held`: is told how
+    /// many bytes are, where it is not null; lives longer.
+    explicit CodeFiles(std::size_t budget_bytes, std::size_t most_files = SIZE_MAX,
+                       std::atomic<std::size_t>* held = nullptr);
+
+    /// A part of the budget from now on, or all of it again. No file is kept then that is
+    /// larger than that part by itself.
+    void set_budget(std::size_t bytes);
+    [[nodiscard]] std::size_t most_of_a_file() const { return most_of_a_file_; }
 
     using File = std::shared_ptr<CfiRows>;
     File find(const CodeFileId& id);
@@ -68,8 +76,12 @@ public:
 
 private:
     [[nodiscard]] std::size_t cost_of(const CfiRows& file) const;
+    void tell() const;
 
+    std::size_t budget_;      // all of it
     std::size_t least_cost_;  // of a file
+    std::size_t most_of_a_file_ = SIZE_MAX;
+    std::atomic<std::size_t>* held_;
     BoundedCache<CodeFileId, File, HashCodeFileId> files_;
     BoundedCache<MapsFileId, std::monostate, HashMapsFileId> names_;
 };
@@ -144,6 +156,7 @@ private:
     /// What is known about the file of a mapping. Not the file: CodeFiles could not let go of it.
     struct Known {
         bool tried = false;
+        bool wanting = false;  ///< it was, in vain
         std::optional<CodeFileId> file;
     };
 

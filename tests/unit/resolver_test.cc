@@ -314,6 +314,48 @@ TEST_CASE("processes are held as long as their maps fit") {
           (limits.process_bytes > 4096 && limits.processes > 1 ? 2 : 1));
 }
 
+TEST_CASE("a resolver beside others that hold what they had holds less") {
+    const Child first(kResolvedProgram, kResolvedLines);
+    const Child second(kResolvedProgram, kResolvedLines);
+    FakeDoor door;
+    ResolverLimits limits;
+    limits.processes = 2;
+    limits.files = 2;
+    Resolver resolver(door, limits);
+    const auto step = [&] {
+        door.miss(miss_of(first));
+        door.miss(miss_of(second));
+        resolver.step();
+    };
+    step();
+    CHECK(resolver.stats().processes == 2);
+    CHECK(resolver.stats().files == 2);
+    resolver.hold({limits.file_bytes / 2, limits.process_bytes / 2});
+    step();
+    CHECK(resolver.stats().processes == 1);
+    CHECK(resolver.stats().files == 1);
+    resolver.hold({});
+    step();
+    CHECK(resolver.stats().processes == 2);
+    CHECK(resolver.stats().unopened == 0);
+}
+
+TEST_CASE("a file that there is no room for is neither read nor taken for one without rows") {
+    const Child child(kResolvedProgram, kResolvedLines);
+    FakeDoor door;
+    Resolver resolver(door);
+    resolver.hold({256, SIZE_MAX});
+    door.miss(miss_of(child));
+    resolver.step();
+    CHECK(resolver.stats().files == 0);
+    CHECK(resolver.stats().unopened != 0);
+    CHECK(resolver.stats().causes == decltype(ResolverStats::causes){});
+    resolver.hold({});
+    door.miss(miss_of(child));
+    resolver.step();
+    CHECK(resolver.stats().ends.at(static_cast<std::size_t>(WalkEnd::Complete)) == 1);
+}
+
 TEST_CASE("frames of one step are bounded, a row for each miss is not") {
     const Child child(kResolvedProgram, kResolvedLines);
     FakeDoor door;

@@ -200,6 +200,35 @@ TEST_CASE("a thread that was left behind goes on with nothing else") {
         CHECK(lesson.miss.tgid == both[0].tgid);
 }
 
+TEST_CASE("beside a thread that was left behind less is held, until that has ended") {
+    Kept world;
+    FakeDoor& door = world.door;
+    door.destroyed = nullptr;
+    world.limits.processes = 2;
+    const Child third(kResolvedProgram, kResolvedLines);
+    ResolverWorker worker(door.another(), world.limits);
+    const auto held = [&] {
+        const std::size_t before = worker.state().stats.misses;
+        {
+            const std::lock_guard guard(door.lock);
+            door.misses = {miss_of(world.other), miss_of(third)};
+        }
+        ::eventfd_write(door.ready_fd(), 1);
+        until([&] {
+            const auto state = worker.state();
+            return state.idle && state.stats.misses >= before + 2;
+        });
+        return worker.state().stats.processes;
+    };
+    CHECK(held() == 2);
+    door.miss(miss_of(world.keeper));
+    until([&] { return !worker.state().keepers.empty(); });
+    CHECK(held() == 1);
+    door.keeper = 0;
+    door.keeps.set_value();
+    until([&] { return held() == 2; });
+}
+
 TEST_CASE("a process that kept a thread at work is not looked at again soon") {
     Kept world;
     FakeDoor& door = world.door;

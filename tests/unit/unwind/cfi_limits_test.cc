@@ -183,6 +183,25 @@ TEST_CASE("a file that is nothing but entries is refused before it takes memory"
            cause == static_cast<int>(CannotCause::NoCfi)));
 }
 
+TEST_CASE(
+    "a file that takes more than there is room for is not kept, nor read where that shows before") {
+    if (!kMemoryIsItsOwn) return;
+    const TempFolder folder;
+    const std::string path = folder.path() + "/library";
+    write_library(path, {{".eh_frame", many_functions(16 * kMiB)}});
+    const auto open = [&](std::size_t most) {
+        return CfiRows::from_file(UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)), most);
+    };
+    CHECK(open(256 * kMiB) != nullptr);
+    CHECK(open(17 * kMiB) == nullptr);
+    const bool little =
+        in_another_process([&] {
+            const std::size_t before = most_resident();
+            return open(15 * kMiB) == nullptr && most_resident() - before < kMiB ? 1 : 0;
+        }) == 1;
+    CHECK(little);
+}
+
 TEST_CASE("what a file's entries take is counted, once libdw has come by all of them") {
     if (!kMemoryIsItsOwn) return;
     const TempFolder folder;
