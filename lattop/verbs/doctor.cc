@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
+#include <filesystem>
 
 #include "lattop/model/proc_text.h"
 #include "lattop/model/users.h"
@@ -76,6 +78,53 @@ Finding check_kernel(const Machine& machine) {
 bool loaded(const Machine& machine) {
     return ("\n" + read(machine, "/proc/modules")).find("\nlattop ") != std::string::npos ||
            exists(machine, "/proc/lattop");
+}
+
+/// Whether rmmod is at it.
+bool unloads(const Machine& machine) {
+    const std::string modules = "\n" + read(machine, "/proc/modules");
+    const std::size_t line = modules.find("\nlattop ");
+    if (line == std::string::npos) return false;
+    const std::size_t state = modules.find(" Unloading ", line);
+    return state != std::string::npos && state < modules.find('\n', line + 1);
+}
+
+/// "pid (name)" of each task that is in a call of the module's; "" where no stack says so, as
+/// for others than root.
+std::string readers_within(const Machine& machine) {
+    namespace fs = std::filesystem;
+    std::string readers;
+    const auto each_number = [&](const std::string& folder, const auto& visit) {
+        std::error_code error;
+        for (fs::directory_iterator entry(machine.root + folder, error), end;
+             !error && entry != end; entry.increment(error))
+            if (const std::string name = entry->path().filename(); ::isdigit(name[0]) != 0)
+                visit(folder + "/" + name);
+    };
+    each_number("/proc", [&](const std::string& process) {
+        each_number(process + "/task", [&](const std::string& task) {
+            const std::string stack = read(machine, task + "/stack");
+            if (stack.find("proc_reg_") == std::string::npos ||
+                stack.find("[lattop]") == std::string::npos)
+                return;
+            readers += fmt::format("{}{} ({})", readers.empty() ? "" : ", ",
+                                   task.substr(task.rfind('/') + 1), read(machine, task + "/comm"));
+        });
+    });
+    return readers;
+}
+
+/// Who reads into memory whose file system does not answer is waited for: SECURITY.md.
+Finding unloading(const Machine& machine) {
+    const std::string readers = readers_within(machine);
+    if (readers.empty())
+        return {Level::Problem, "the module is being unloaded",
+                "it can be loaded when that is over; where it lasts, lattop doctor as root says "
+                "whom it waits for"};
+    return {Level::Problem,
+            fmt::format("the module is being unloaded, and waits for who reads it: {}", readers),
+            "kill these; where that is of no use, the server of the file system that they read to "
+            "(/proc/PID/maps)"};
 }
 
 /// What keeps an unloaded module from being loaded, worst first.
@@ -182,6 +231,7 @@ void check_users(const Header& header, std::vector<Finding>& findings) {
 
 std::vector<Finding> check_module(const Machine& machine) {
     std::vector<Finding> findings;
+    if (unloads(machine)) return {unloading(machine)};
     if (!loaded(machine)) return check_loading(machine);
     try {
         const Header header = machine.ask_module();

@@ -169,6 +169,27 @@ TEST_CASE("who has nearly all of his share is named, with what of") {
     CHECK(!any_problem(findings));
 }
 
+TEST_CASE("a module that is being unloaded: who keeps it is named, by root") {
+    FakeMachine machine;
+    machine.remove("/proc/lattop");
+    machine.write("/proc/modules",
+                  "ext4 1 1 - Live 0\nlattop 1 1 - Unloading 0\nfat 1 0 - Live 0\n");
+    machine.write("/proc/7/task/9/stack", "[<0>] do_syslog+0x1\n[<0>] proc_reg_read+0x5a\n");
+    machine.write("/proc/8/task/8/stack", "[<0>] proc_remove+0x1\n[<0>] lt_exit+0x1 [lattop]\n");
+    CHECK(only(machine.examine(), "being unloaded").text == "the module is being unloaded");
+    machine.write("/proc/393/task/395/stack",
+                  "[<0>] fuse_file_read_iter+0x1\n[<0>] lt_read+0x9/0x10 [lattop]\n"
+                  "[<0>] proc_reg_read+0x5a\n");
+    machine.write("/proc/393/task/395/comm", "py\033thon3\n");
+    const auto findings = machine.examine();
+    const Finding finding = only(findings, "being unloaded");
+    CHECK(finding.text.ends_with(" reads it: 395 (py\033thon3)"));
+    CHECK(finding.level == Level::Problem);
+    CHECK(findings_text(findings).find('\033') == std::string::npos);
+    machine.write("/proc/modules", "lattop 1 1 - Live 0\nfat 1 0 - Unloading 0\n");
+    only(machine.examine(), "module " + std::string(kVersion));
+}
+
 TEST_CASE("a module that keeps no wakers says what does not work then") {
     FakeMachine machine;
     machine.header_.limit[LT_LIMIT_WAKERS] = 0;
