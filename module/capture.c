@@ -153,7 +153,7 @@ void lt_capture_waker(struct lt *lt, struct lt_capture *c, const struct lt_kfram
  * From where an interrupt or a softirq wakes somebody; false: that is current's own
  * doing. An interrupt's stack ends where it came in. One that came out of user mode
  * in a softirq shows by that the task is in no system call; as does a softirq that the
- * task runs by itself in an exception, which nothing tells from it (SECURITY.md).
+ * task runs by itself in an exception, which nothing tells from it (docs/security.md).
  */
 bool lt_capture_interrupt(struct lt *lt, struct lt_capture *c, const struct lt_kframe *at)
 {

@@ -114,7 +114,7 @@ std::string readers_within(const Machine& machine) {
     return readers;
 }
 
-/// Who reads into memory whose file system does not answer is waited for: SECURITY.md.
+/// Who reads into memory whose file system does not answer is waited for: docs/security.md.
 Finding unloading(const Machine& machine) {
     const std::string readers = readers_within(machine);
     if (readers.empty())
