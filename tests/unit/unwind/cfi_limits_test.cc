@@ -197,7 +197,7 @@ TEST_CASE(
     const bool little =
         in_another_process([&] {
             const std::size_t before = most_resident();
-            return open(15 * kMiB) == nullptr && most_resident() - before < kMiB ? 1 : 0;
+            return open(15 * kMiB) == nullptr && most_resident() - before < 8 * kMiB ? 1 : 0;
         }) == 1;
     CHECK(little);
 }
