@@ -82,11 +82,7 @@ bool loaded(const Machine& machine) {
 
 /// Whether rmmod is at it.
 bool unloads(const Machine& machine) {
-    const std::string modules = "\n" + read(machine, "/proc/modules");
-    const std::size_t line = modules.find("\nlattop ");
-    if (line == std::string::npos) return false;
-    const std::size_t state = modules.find(" Unloading ", line);
-    return state != std::string::npos && state < modules.find('\n', line + 1);
+    return read(machine, "/sys/module/lattop/initstate") == "going";
 }
 
 /// "pid (name)" of each task that is in a call of the module's; "" where no stack says so, as

@@ -172,8 +172,7 @@ TEST_CASE("who has nearly all of his share is named, with what of") {
 TEST_CASE("a module that is being unloaded: who keeps it is named, by root") {
     FakeMachine machine;
     machine.remove("/proc/lattop");
-    machine.write("/proc/modules",
-                  "ext4 1 1 - Live 0\nlattop 1 1 - Unloading 0\nfat 1 0 - Live 0\n");
+    machine.write("/sys/module/lattop/initstate", "going\n");
     machine.write("/proc/7/task/9/stack", "[<0>] do_syslog+0x1\n[<0>] proc_reg_read+0x5a\n");
     machine.write("/proc/8/task/8/stack", "[<0>] proc_remove+0x1\n[<0>] lt_exit+0x1 [lattop]\n");
     CHECK(only(machine.examine(), "being unloaded").text == "the module is being unloaded");
@@ -186,7 +185,7 @@ TEST_CASE("a module that is being unloaded: who keeps it is named, by root") {
     CHECK(finding.text.ends_with(" reads it: 395 (py\033thon3)"));
     CHECK(finding.level == Level::Problem);
     CHECK(findings_text(findings).find('\033') == std::string::npos);
-    machine.write("/proc/modules", "lattop 1 1 - Live 0\nfat 1 0 - Unloading 0\n");
+    machine.write("/sys/module/lattop/initstate", "live\n");
     only(machine.examine(), "module " + std::string(kVersion));
 }
 
