@@ -54,7 +54,7 @@ Resolver::Resolver(ResolverDoor& door, const ResolverLimits& limits, std::string
       limits_(limits),
       proc_(std::move(proc)),
       files_(limits.file_bytes, limits.files, watch == nullptr ? nullptr : &watch->holds.files),
-      processes_(limits.process_bytes),
+      processes_(limits.process_bytes, watch == nullptr ? nullptr : &watch->holds.processes),
       doubts_(kMaxDoubts),
       stats_(so_far),
       watch_(watch) {}
@@ -62,11 +62,6 @@ Resolver::Resolver(ResolverDoor& door, const ResolverLimits& limits, std::string
 void Resolver::hold(const ResolverRoom& room) {
     files_.set_budget(std::min(room.files, limits_.file_bytes));
     processes_.set_budget(std::min(room.processes, limits_.process_bytes));
-    tell();
-}
-
-void Resolver::tell() {
-    if (watch_ != nullptr) watch_->holds.processes = processes_.cost();
 }
 
 std::vector<lt_miss> Resolver::ask(std::vector<lt_miss> (ResolverDoor::*what)()) {
@@ -140,9 +135,7 @@ ProcessCode* Resolver::find_process(const ProcessId& id, const lt_miss& miss, Le
                        placed);
     stats_.inherited += lesson.size();
     const std::size_t cost = cost_of(*code);
-    ProcessCode& kept = processes_.put(id, *std::move(code), cost);
-    tell();
-    return &kept;
+    return &processes_.put(id, *std::move(code), cost);
 }
 
 /// Whether "cannot" may be for want of a good look: code without call-frame
@@ -193,7 +186,6 @@ void Resolver::resolve_process(const ProcessId& id, const std::vector<lt_miss>& 
         add_walk(walk, id, lesson);
     }
     processes_.set_cost(id, cost_of(*code));  // its maps may have been read again
-    tell();
     teach(misses, lesson);
 }
 

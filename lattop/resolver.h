@@ -106,7 +106,6 @@ private:
     /// Rows by what they are for: pc, and whether it is exact.
     using Lesson = std::map<std::pair<std::uint64_t, std::uint32_t>, PlacedRow>;
 
-    void tell();
     [[nodiscard]] bool left() const { return watch_ != nullptr && watch_->left(); }
     std::vector<lt_miss> ask(std::vector<lt_miss> (ResolverDoor::*what)());
     void resolve(const std::vector<lt_miss>& misses);

@@ -147,14 +147,14 @@ bool ResolverWorker::Shared::begin(const ProgramId& process) {
     return true;
 }
 
-ResolverRoom ResolverWorker::Shared::room_now() const {
-    const std::lock_guard guard(lock);
-    return room;
-}
-
 void ResolverWorker::Shared::end() {
     const std::lock_guard guard(lock);
     at.reset();
+}
+
+ResolverRoom ResolverWorker::Shared::room_now() const {
+    const std::lock_guard guard(lock);
+    return room;
 }
 
 /// The process that keeps the thread.

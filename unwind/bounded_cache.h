@@ -5,6 +5,7 @@
 // Used for images, processes and named stacks.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <list>
@@ -18,7 +19,11 @@ namespace lattop {
 template <typename Key, typename Value, typename Hash = std::hash<Key>>
 class BoundedCache {
 public:
-    explicit BoundedCache(std::size_t budget) : budget_(budget) {}
+    /// `held`: is told what all cost, as it changes, where it is not null; lives longer.
+    explicit BoundedCache(std::size_t budget, std::atomic<std::size_t>* held = nullptr)
+        : budget_(budget), held_(held) {
+        set_total(0);
+    }
 
     /// The value, now the most recently used; nullptr where there is none.
     /// Valid until the next put() or erase().
@@ -40,7 +45,7 @@ public:
         erase(key);
         entries_.push_front({key, std::move(value), cost});
         index_.emplace(key, entries_.begin());
-        cost_ += cost;
+        set_total(cost_ + cost);
         drop_what_does_not_fit();
         return entries_.front().value;
     }
@@ -50,7 +55,7 @@ public:
         const auto found = index_.find(key);
         if (found == index_.end()) return;
         entries_.splice(entries_.begin(), entries_, found->second);
-        cost_ = cost_ - found->second->cost + cost;
+        set_total(cost_ - found->second->cost + cost);
         found->second->cost = cost;
         drop_what_does_not_fit();
     }
@@ -58,7 +63,7 @@ public:
     void erase(const Key& key) {
         const auto found = index_.find(key);
         if (found == index_.end()) return;
-        cost_ -= found->second->cost;
+        set_total(cost_ - found->second->cost);
         entries_.erase(found->second);
         index_.erase(found);
     }
@@ -77,6 +82,7 @@ public:
 
     [[nodiscard]] std::size_t size() const { return entries_.size(); }
     [[nodiscard]] std::size_t cost() const { return cost_; }
+    [[nodiscard]] std::size_t budget() const { return budget_; }
 
 private:
     struct Entry {
@@ -85,19 +91,25 @@ private:
         std::size_t cost;
     };
 
+    void set_total(std::size_t cost) {
+        cost_ = cost;
+        if (held_ != nullptr) *held_ = cost;
+    }
+
     void drop_what_does_not_fit() {
         while (cost_ > budget_ && entries_.size() > 1)
             drop_oldest();
     }
 
     void drop_oldest() {
-        cost_ -= entries_.back().cost;
+        set_total(cost_ - entries_.back().cost);
         index_.erase(entries_.back().key);
         entries_.pop_back();
     }
 
     std::size_t budget_;
     std::size_t cost_ = 0;
+    std::atomic<std::size_t>* held_;
     std::list<Entry> entries_;  // most recently used first
     std::unordered_map<Key, typename std::list<Entry>::iterator, Hash> index_;
 };

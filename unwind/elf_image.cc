@@ -37,7 +37,7 @@ std::unique_ptr<ElfImage> ElfImage::from_file(UniqueFd fd) {
 }
 
 bool ElfImage::open_lines() {
-    if (elf_ != nullptr) lines_ = ElfLines::open(elf_.release(), std::move(fd_), AltLink::Refused);
+    if (elf_ != nullptr) lines_ = ElfLines::open(std::move(elf_), std::move(fd_), AltLink::Refused);
     return lines_ != nullptr;
 }
 
@@ -53,7 +53,7 @@ void ElfImage::read_debug_file(UniqueFd fd, AltLink alt_link) {
     code_.add(elf.get());
     if (variables_) variables_->add(elf.get());
     has_debug_file_ = true;
-    lines_ = ElfLines::open(elf.release(), std::move(fd), alt_link);
+    lines_ = ElfLines::open(std::move(elf), std::move(fd), alt_link);
 }
 
 std::unique_ptr<ElfImage> ElfImage::from_memory(std::vector<char> bytes) {

@@ -88,23 +88,21 @@ SourceLine line_in(Dwarf_Die& unit, std::uint64_t address) {
 
 }  // namespace
 
-ElfLines::ElfLines(Elf* elf, Dwarf* dwarf, UniqueFd fd, std::size_t bytes)
-    : fd_(std::move(fd)), elf_(elf), dwarf_(dwarf), bytes_(bytes) {}
+ElfLines::ElfLines(ElfHandle elf, Dwarf* dwarf, UniqueFd fd, std::size_t bytes)
+    : fd_(std::move(fd)), elf_(std::move(elf)), dwarf_(dwarf), bytes_(bytes) {}
 
-std::unique_ptr<ElfLines> ElfLines::open(Elf* elf, UniqueFd fd, AltLink alt_link) {
-    const auto bytes = debug_bytes(elf, alt_link);
-    Dwarf* dwarf = bytes ? dwarf_begin_elf(elf, DWARF_C_READ, nullptr) : nullptr;
+std::unique_ptr<ElfLines> ElfLines::open(ElfHandle elf, UniqueFd fd, AltLink alt_link) {
+    const auto bytes = debug_bytes(elf.get(), alt_link);
+    Dwarf* dwarf = bytes ? dwarf_begin_elf(elf.get(), DWARF_C_READ, nullptr) : nullptr;
     if (dwarf == nullptr || !strings_end(dwarf)) {
         dwarf_end(dwarf);
-        elf_end(elf);
         return nullptr;
     }
-    return std::unique_ptr<ElfLines>(new ElfLines(elf, dwarf, std::move(fd), *bytes));
+    return std::unique_ptr<ElfLines>(new ElfLines(std::move(elf), dwarf, std::move(fd), *bytes));
 }
 
 ElfLines::~ElfLines() {
     dwarf_end(dwarf_);
-    elf_end(elf_);
 }
 
 void ElfLines::index_units() {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "unwind/elf_handle.h"
 #include "unwind/elf_inlines.h"
 #include "unwind/unique_fd.h"
 
@@ -32,7 +33,7 @@ class ElfLines {
 public:
     /// Nothing where `elf` has no DWARF, or more than kMaxDebugBytes of it.
     /// Takes over `elf` and `fd`, which it reads, in any case.
-    static std::unique_ptr<ElfLines> open(Elf* elf, UniqueFd fd, AltLink alt_link);
+    static std::unique_ptr<ElfLines> open(ElfHandle elf, UniqueFd fd, AltLink alt_link);
 
     ElfLines(const ElfLines&) = delete;
     ElfLines& operator=(const ElfLines&) = delete;
@@ -45,7 +46,7 @@ public:
     [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
     /// The file that it reads.
-    [[nodiscard]] Elf* elf() const { return elf_; }
+    [[nodiscard]] Elf* elf() const { return elf_.get(); }
 
 private:
     struct UnitRange {
@@ -53,11 +54,11 @@ private:
         Dwarf_Off unit;  ///< of its DIE
     };
 
-    ElfLines(Elf* elf, Dwarf* dwarf, UniqueFd fd, std::size_t bytes);
+    ElfLines(ElfHandle elf, Dwarf* dwarf, UniqueFd fd, std::size_t bytes);
     void index_units();
 
     UniqueFd fd_;
-    Elf* elf_;
+    ElfHandle elf_;
     Dwarf* dwarf_;
     std::size_t bytes_;
     std::vector<UnitRange> units_;  // by start

@@ -31,9 +31,9 @@ constexpr std::size_t kTableEntryBytes = 8;
 constexpr std::size_t kFunctionBytes = 80;
 constexpr std::size_t kCommonBytes = 2304;
 
-Elf* open_image(std::vector<std::uint8_t>& image) {
+ElfHandle open_image(std::vector<std::uint8_t>& image) {
     elf_version(EV_CURRENT);
-    return elf_memory(reinterpret_cast<char*>(image.data()), image.size());
+    return ElfHandle(elf_memory(reinterpret_cast<char*>(image.data()), image.size()));
 }
 
 SearchTable make_table(std::uint64_t address, const CfiEntries& entries) {
@@ -91,8 +91,6 @@ std::size_t FrameSections::bytes_to_read(const ElfBytes& file) {
 FrameSections::~FrameSections() {
     dwarf_cfi_end(eh_frame_);
     dwarf_end(dwarf_);  // and debug_frame_ with it
-    elf_end(eh_elf_);
-    elf_end(debug_elf_);
 }
 
 void FrameSections::open_eh_frame(const ElfBytes& file) {
@@ -111,7 +109,7 @@ void FrameSections::open_eh_frame(const ElfBytes& file) {
     if (!has_table_) table_ = make_table(section->address, entries);
     eh_image_ = writer.finish();
     eh_elf_ = open_image(eh_image_);
-    if (eh_elf_ != nullptr) eh_frame_ = dwarf_getcfi_elf(eh_elf_);
+    if (eh_elf_ != nullptr) eh_frame_ = dwarf_getcfi_elf(eh_elf_.get());
     common_ = entries.common;
     bytes_ += eh_image_.capacity() + table_.entries.size() * sizeof(SearchTable::Entry);
     if (!has_table_) bytes_ += cost_of(entries);
@@ -138,14 +136,14 @@ void FrameSections::open_debug_frame(const ElfBytes& file) {
     debug_elf_ = open_image(debug_image_);
     if (debug_elf_ == nullptr) return;
     CfiEntries entries;
-    const auto bytes = unpacked(debug_elf_);
+    const auto bytes = unpacked(debug_elf_.get());
     damaged_ = !check_cfi(bytes, CfiFormat::DebugFrame, entries);
     if (damaged_ || entries.functions.empty()) {
-        elf_end(std::exchange(debug_elf_, nullptr));
+        debug_elf_.reset();
         debug_image_ = {};
         return;
     }
-    dwarf_ = dwarf_begin_elf(debug_elf_, DWARF_C_READ, nullptr);
+    dwarf_ = dwarf_begin_elf(debug_elf_.get(), DWARF_C_READ, nullptr);
     if (dwarf_ != nullptr) debug_frame_ = dwarf_getcfi(dwarf_);
     bytes_ += debug_image_.capacity() + bytes.size() + cost_of(entries);
 }

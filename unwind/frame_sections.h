@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "unwind/elf_bytes.h"
+#include "unwind/elf_handle.h"
 
 namespace lattop {
 
@@ -60,8 +61,7 @@ private:
     void open_debug_frame(const ElfBytes& file);
 
     std::vector<std::uint8_t> eh_image_, debug_image_;  // what libelf reads
-    Elf* eh_elf_ = nullptr;
-    Elf* debug_elf_ = nullptr;
+    ElfHandle eh_elf_, debug_elf_;
     Dwarf* dwarf_ = nullptr;
     Dwarf_CFI* eh_frame_ = nullptr;
     Dwarf_CFI* debug_frame_ = nullptr;

@@ -13,6 +13,7 @@
 #include "unwind/elf_header.h"
 
 namespace lattop {
+
 ImageWriter::ImageWriter(std::size_t bytes) {
     constexpr std::size_t kOwnBytes = 1024;  // headers, names
     image_.reserve(bytes + kOwnBytes);

@@ -71,19 +71,8 @@ CodeFiles::CodeFiles(std::size_t budget_bytes, std::size_t most_files,
                      std::atomic<std::size_t>* held)
     : budget_(budget_bytes),
       least_cost_(std::max(kLeastFileCost, budget_bytes / std::max<std::size_t>(most_files, 1))),
-      held_(held),
-      files_(budget_bytes),
+      files_(budget_bytes, held),
       names_(kMaxNames) {}
-
-void CodeFiles::set_budget(std::size_t bytes) {
-    most_of_a_file_ = bytes < budget_ ? bytes : SIZE_MAX;
-    files_.set_budget(bytes);
-    tell();
-}
-
-void CodeFiles::tell() const {
-    if (held_ != nullptr) *held_ = files_.cost();
-}
 
 std::size_t CodeFiles::cost_of(const CfiRows& file) const {
     return std::max(file.bytes(), least_cost_);
@@ -94,7 +83,6 @@ CodeFiles::File CodeFiles::find(const CodeFileId& id) {
     if (known == nullptr) return nullptr;
     File file = *known;
     files_.set_cost(id, cost_of(*file));  // it has more rows by now
-    tell();
     return file;
 }
 
@@ -107,9 +95,7 @@ CodeFiles::File CodeFiles::find(const CodeFileId& id, const Mapping& mapping) {
 CodeFiles::File CodeFiles::keep(const CodeFileId& id, const Mapping& mapping, File file) {
     const std::size_t cost = cost_of(*file);
     names_.put({mapping.device, mapping.inode}, {});
-    files_.put(id, file, cost);
-    tell();
-    return file;
+    return files_.put(id, std::move(file), cost);
 }
 
 bool CodeFiles::may_have(const Mapping& mapping) const {
@@ -193,15 +179,13 @@ ProcessCode::Opened ProcessCode::file_of(const Mapping& mapping) {
     Known& known = known_[static_cast<std::size_t>(&mapping - maps_.data())];
     if (known.file) {
         if (auto file = files_->find(*known.file)) return {file};
-        // Files that do not fit together could be read again for each frame of each stack.
-        if (reloads_++ >= kMaxReloads) return {nullptr, true};
-    } else if (known.tried) {
+    } else if (known.tried && !known.wanting) {
         return {};
-    } else if (known.wanting && reloads_++ >= kMaxReloads) {
-        return {nullptr, true};
     }
+    // Files that do not fit could be read again for each frame of each stack.
+    if (known.tried && reloads_++ >= kMaxReloads) return {nullptr, true};
     Opened opened = open_file(mapping, Load::Always);
-    known = {!opened.wanting, opened.wanting, opened.id};
+    known = {true, opened.wanting, opened.id};
     return opened;
 }
 

@@ -61,8 +61,10 @@ public:
 
     /// A part of the budget from now on, or all of it again. No file is kept then that is
     /// larger than that part by itself.
-    void set_budget(std::size_t bytes);
-    [[nodiscard]] std::size_t most_of_a_file() const { return most_of_a_file_; }
+    void set_budget(std::size_t bytes) { files_.set_budget(bytes); }
+    [[nodiscard]] std::size_t most_of_a_file() const {
+        return files_.budget() < budget_ ? files_.budget() : SIZE_MAX;
+    }
 
     using File = std::shared_ptr<CfiRows>;
     File find(const CodeFileId& id);
@@ -76,12 +78,9 @@ public:
 
 private:
     [[nodiscard]] std::size_t cost_of(const CfiRows& file) const;
-    void tell() const;
 
     std::size_t budget_;      // all of it
     std::size_t least_cost_;  // of a file
-    std::size_t most_of_a_file_ = SIZE_MAX;
-    std::atomic<std::size_t>* held_;
     BoundedCache<CodeFileId, File, HashCodeFileId> files_;
     BoundedCache<MapsFileId, std::monostate, HashMapsFileId> names_;
 };
@@ -156,7 +155,7 @@ private:
     /// What is known about the file of a mapping. Not the file: CodeFiles could not let go of it.
     struct Known {
         bool tried = false;
-        bool wanting = false;  ///< it was, in vain
+        bool wanting = false;  ///< and may be tried again, as Opened says
         std::optional<CodeFileId> file;
     };
 

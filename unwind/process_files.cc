@@ -177,8 +177,11 @@ std::uint64_t ProcessFiles::user_namespace() const {
 }
 
 std::uint64_t own_user_namespace() {
-    const UniqueFd self(::open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC));
-    return self ? user_namespace_of(self.get()) : 0;
+    static const std::uint64_t own = [] {
+        const UniqueFd self(::open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC));
+        return self ? user_namespace_of(self.get()) : 0;
+    }();
+    return own;
 }
 
 UniqueFd ProcessFiles::in_root(const std::string& path, int flags) const {

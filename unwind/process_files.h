@@ -97,7 +97,7 @@ UniqueFd open_to_read(const FilePath& path);
 /// /sys and the like.
 UniqueFd open_regular_file(const std::string& path);
 
-/// The number of this process's user namespace, as ProcessFiles::user_namespace().
+/// The number of this process's user namespace, as ProcessFiles::user_namespace(); it stays in one.
 std::uint64_t own_user_namespace();
 
 /// Whether an open(2) that failed so may do better later: no descriptor, no memory.

@@ -41,8 +41,8 @@ std::size_t last_byte_of(std::vector<char>& bytes, std::string_view wanted) {
 
 bool has_lines(std::vector<char>& bytes) {
     elf_version(EV_CURRENT);
-    const auto lines =
-        ElfLines::open(elf_memory(bytes.data(), bytes.size()), UniqueFd(), AltLink::Refused);
+    const auto lines = ElfLines::open(ElfHandle(elf_memory(bytes.data(), bytes.size())), UniqueFd(),
+                                      AltLink::Refused);
     return lines != nullptr;
 }
 
