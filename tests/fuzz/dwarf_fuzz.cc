@@ -14,7 +14,7 @@ namespace {
 void check_frames(lattop::ElfImage& image, std::size_t size) {
     constexpr std::size_t kMostInlined = 256;
     constexpr std::size_t kMostName = 65536;
-    constexpr std::size_t kMostFrames = 256;
+    constexpr std::size_t kMostFrames = 64;
     const std::size_t stride = std::max<std::size_t>(16, size / kMostFrames);
     for (std::uint64_t offset = 0; offset < size; offset += stride) {
         const auto frame = image.frame_at(offset, false, "/a/file");
@@ -38,7 +38,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     image->add_debug_file(file.another_fd(), lattop::AltLink::Refused);
     check_frames(*image, size);
     image->load_variables(file.another_fd());
-    for (std::uint64_t address = 0; address < size; address += 61)
+    constexpr std::size_t kMostVariables = 64;
+    for (std::uint64_t address = 0; address < size;
+         address += std::max<std::size_t>(61, size / kMostVariables))
         REQUIRE(image->variable_at(address).size() <= (1U << 17));
     return 0;
 }
