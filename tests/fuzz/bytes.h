@@ -47,15 +47,18 @@ public:
     MemoryFile() : fd_(::memfd_create("fuzz", MFD_CLOEXEC)) { REQUIRE(fd_); }
 
     void write(std::string_view text) {
-        REQUIRE(::ftruncate(fd_.get(), 0) == 0);
         REQUIRE(::pwrite(fd_.get(), text.data(), text.size(), 0) ==
                 static_cast<ssize_t>(text.size()));
+        if (text.size() < size_)
+            REQUIRE(::ftruncate(fd_.get(), static_cast<off_t>(text.size())) == 0);
+        size_ = text.size();
     }
     [[nodiscard]] const UniqueFd& fd() const { return fd_; }
     [[nodiscard]] UniqueFd another_fd() const { return UniqueFd(::dup(fd_.get())); }
 
 private:
     UniqueFd fd_;
+    std::size_t size_ = 0;
 };
 
 }  // namespace lattop::fuzz

@@ -42,7 +42,8 @@ public:
         if (item->fd < 0)
             item->fd = ::open(item->path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
         REQUIRE(::pwrite(item->fd, text.data(), text.size(), 0) == std::ssize(text));
-        REQUIRE(::ftruncate(item->fd, std::ssize(text)) == 0);
+        if (text.size() < item->written) REQUIRE(::ftruncate(item->fd, std::ssize(text)) == 0);
+        item->written = text.size();
     }
 
     /// A link to `target`; none where a link cannot lead there.
@@ -58,8 +59,9 @@ public:
 private:
     struct Item {
         std::string path;
-        std::string text;  // or where it leads
-        int fd = -1;       // of a file; closed with the fuzzer
+        std::string text;         // or where it leads
+        int fd = -1;              // of a file; closed with the fuzzer
+        std::size_t written = 0;  // bytes that the file has
     };
 
     /// What is to be written anew; nullptr where it is as it should be.

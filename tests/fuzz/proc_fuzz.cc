@@ -22,8 +22,9 @@
 
 namespace {
 
-// No process has it: it is more than PID_MAX_LIMIT.
+// No process has these: they are more than PID_MAX_LIMIT.
 constexpr std::uint32_t kPid = (1U << 22) + 1;
+constexpr std::uint32_t kAnother = kPid + 1;
 
 bool one_line(std::string_view text) {
     return text.find('\n') == std::string_view::npos;
@@ -51,8 +52,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     proc.write(process + "/stat",
                process + " (" + comm + ") S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4711 0 0\n");
     REQUIRE(lattop::ProcessFiles::start_ticks(proc.path(), kPid) == kTicks);
-    proc.write(process + "/stat", status);
-    lattop::ProcessFiles::start_ticks(proc.path(), kPid);
+    proc.write(std::to_string(kAnother) + "/stat", status);
+    lattop::ProcessFiles::start_ticks(proc.path(), kAnother);
 
     const std::string object = lattop::wait_object(proc.path(), kPid, kPid, call);
     REQUIRE(one_line(object) || !one_line(parts[4]));
