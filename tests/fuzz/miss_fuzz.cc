@@ -10,11 +10,15 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "lattop/resolver.h"
+#include "tests/fuzz/folder.h"
 #include "tests/fuzz/require.h"
 #include "unwind/byte_reader.h"
 #include "unwind/process_files.h"
@@ -69,11 +73,29 @@ std::uint64_t start_ns() {
     return ticks.value_or(0) * (kSecond / static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK)));
 }
 
+/// A /proc of this process alone, its text as it is now: the kernel writes it anew for each
+/// reader, which takes most of the time there.
+const std::string& own_proc() {
+    static lattop::fuzz::Folder proc;
+    static const bool filled = [] {
+        const std::string process = std::to_string(::getpid()) + "/";
+        for (const std::string name : {"stat", "status", "maps"}) {
+            std::ifstream file("/proc/self/" + name);
+            proc.write(process + name, std::string(std::istreambuf_iterator<char>(file), {}));
+        }
+        for (const std::string name : {"mem", "map_files", "root", "ns"})
+            proc.link(process + name, "/proc/self/" + name);
+        return true;
+    }();
+    REQUIRE(filled);
+    return proc.path();
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static FuzzDoor door;
-    static lattop::Resolver resolver(door);
+    static lattop::Resolver resolver(door, lattop::limits_here(), own_proc());
     static const std::uint64_t start = start_ns();
     ByteReader bytes({data, size});
     const std::size_t count = 1 + bytes.byte() % 4U;
