@@ -81,20 +81,31 @@ FindObjects objects_finder(const Options& options, const TableContext& context,
     };
 }
 
-std::string refresh(const Options& options, const TableContext& context, const World& world,
-                    Charset charset, const OwnCost& cost, bool first) {
+/// What a refresh is besides what `context` holds.
+struct Refresh {
+    Charset charset;
+    OwnCost cost;
+    bool first;
+    bool last;
+};
+
+/// False when nobody reads any more.
+bool write_refresh(const Options& options, const TableContext& context, const World& world,
+                   const Refresh& refresh, const Output& output) {
     const RowOptions rows = row_options(options);
     if (options.json)
-        return refresh_json(context, rows, limit_of(options), realtime_of(world), cost.learning,
-                            objects_finder(options, context, world));
+        return write_refresh_json(context, rows, limit_of(options), realtime_of(world),
+                                  refresh.cost.learning, objects_finder(options, context, world),
+                                  output);
     TextOptions text;
     text.rows = rows;
     text.limit = limit_of(options);
-    text.charset = charset;
+    text.charset = refresh.charset;
     const auto recorded = world.source.realtime_ns();
-    return refresh_text(context, text,
-                        recorded ? local_time_at(*recorded) : world.clock.local_time(),
-                        cost_line(cost, first));
+    return output(refresh_text(context, text,
+                               recorded ? local_time_at(*recorded) : world.clock.local_time(),
+                               cost_line(refresh.cost, refresh.first)) +
+                  (refresh.last ? "" : "\n"));
 }
 
 /// Refreshes of what happens now, from start to start.
@@ -177,10 +188,8 @@ void run_batch(const Options& options, World world, Charset charset, const Outpu
         if (wait)
             wait = wait_for_users(world.users,
                                   last ? kUsersPatience : std::min(kUsersPatience, pace.left()));
-        std::string text = refresh(options, context, world, charset,
-                                   meter.measure(model.snapshot().header), n == 1);
-        if (!last && !options.json) text += '\n';
-        if (!output(text) || last) return;
+        const Refresh refresh{charset, meter.measure(model.snapshot().header), n == 1, last};
+        if (!write_refresh(options, context, world, refresh, output) || last) return;
         pace.wait();
     }
 }

@@ -4,9 +4,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
-#include <string_view>
 
 #include "lattop/clock.h"
 #include "lattop/model/cgroup_names.h"
@@ -17,13 +15,11 @@
 #include "lattop/model/users.h"
 #include "lattop/model/wait_objects.h"
 #include "lattop/options.h"
+#include "lattop/output.h"
 #include "lattop/reasons/reasons.h"
 #include "lattop/source/source.h"
 
 namespace lattop {
-
-/// Writes all of it; false when nobody reads any more. Throws Error.
-using Output = std::function<bool(std::string_view)>;
 
 /// What a command works with; all of it outlives the command.
 struct World {

@@ -259,9 +259,10 @@ Json task_object(const TableContext& context, const Row& row, const WantedWaits&
 
 }  // namespace
 
-std::string refresh_json(const TableContext& context, const RowOptions& options,
-                         std::uint32_t limit, std::uint64_t realtime_ns,
-                         const LearningState& learning, const FindObjects& find_objects) {
+bool write_refresh_json(const TableContext& context, const RowOptions& options, std::uint32_t limit,
+                        std::uint64_t realtime_ns, const LearningState& learning,
+                        const FindObjects& find_objects, const Output& output) {
+    constexpr std::size_t kPiece = 65536;
     std::vector<Row> rows = make_rows(context, options);
     const Header& header = context.model.snapshot().header;
     const WantedWaits& wanted = options.waits;
@@ -298,9 +299,12 @@ std::string refresh_json(const TableContext& context, const RowOptions& options,
     for (const Row& row : rows) {
         if (&row != &rows.front()) text += ',';
         text += text_of(task_object(context, row, wanted, objects));
+        if (text.size() < kPiece) continue;
+        if (!output(text)) return false;
+        text.clear();
     }
     text += "]}\n";
-    return text;
+    return output(text);
 }
 
 }  // namespace lattop

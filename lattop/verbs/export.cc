@@ -46,7 +46,12 @@ std::string csv(Profile& profile) {
 }
 
 std::string json(Profile& profile) {
-    return profile_json(profile, 0);
+    std::string document;
+    write_profile_json(profile, 0, [&](std::string_view text) {
+        document += text;
+        return true;
+    });
+    return document;
 }
 
 /// A timeline, made of every snapshot and not of their sum.

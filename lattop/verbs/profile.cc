@@ -107,15 +107,15 @@ Profile Profile::live(const Selection& selection, const WantedWaits& wanted,
     return profile;
 }
 
-std::string profile_json(Profile& profile, std::uint32_t limit) {
+bool write_profile_json(Profile& profile, std::uint32_t limit, const Output& output) {
     Model model;
     model.update(std::move(profile.snapshot), {});
     FindObjects objects;
     if (profile.of_recording())
         objects = [&](std::span<const Task* const> /*tasks*/) { return profile.objects; };
-    return refresh_json(
+    return write_refresh_json(
         {model, profile.names(), profile.users(), profile.reasons(), profile.cgroups()},
-        {.waits = profile.waits}, limit, profile.realtime_ns, {}, objects);
+        {.waits = profile.waits}, limit, profile.realtime_ns, {}, objects, output);
 }
 
 void ProfileInput::declare(Arguments& arguments) {

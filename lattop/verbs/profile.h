@@ -15,6 +15,7 @@
 #include "lattop/model/longest_waits.h"
 #include "lattop/model/merged_stacks.h"
 #include "lattop/model/wait_objects.h"
+#include "lattop/output.h"
 #include "lattop/recorded_world.h"
 #include "lattop/source/snapshot.h"
 #include "lattop/verbs/arguments.h"
@@ -69,7 +70,8 @@ private:
 };
 
 /// One document, as `lattop --json` prints; `limit` tasks at most, 0 for all. Takes the snapshot.
-std::string profile_json(Profile& profile, std::uint32_t limit);
+/// False when nobody reads any more.
+bool write_profile_json(Profile& profile, std::uint32_t limit, const Output& output);
 
 /// A verb's arguments that say which: FILE, which may be the word live, and
 /// --duration.

@@ -57,7 +57,7 @@ int report_command(Arguments& arguments) {
     if (!stacks.empty()) options.stacks = parse_limit(stacks, "--stacks");
     Profile profile = Profile::recorded(file, selection);
     if (json) {
-        write_output(profile_json(profile, tasks.empty() ? 0 : options.tasks));
+        write_profile_json(profile, tasks.empty() ? 0 : options.tasks, write_output);
         return 0;
     }
     write_output(printable(profile.title, locale_charset()) + "\n" +

@@ -412,6 +412,38 @@ TEST_CASE("a reader that goes away ends it") {
     CHECK(run.source.taken == 3);
 }
 
+TEST_CASE("a large document is written as it is made, and no further when nobody reads it") {
+    BatchRun run;
+    FakeSource crowd([](std::uint64_t /*n*/) {
+        SnapshotBuilder builder;
+        const auto trace = builder.add_trace({.id = 1, .kernel = {"schedule", "pipe_read"}});
+        for (std::uint32_t pid = 1; pid <= 2000; ++pid)
+            builder.add_task({.pid = pid, .entries = {{.trace = trace}}});
+        return builder.snapshot();
+    });
+    std::vector<std::size_t> pieces;
+    std::string document;
+    const auto write = [&](std::string_view text) {
+        pieces.push_back(text.size());
+        document += text;
+        return true;
+    };
+    run_batch(json(1), run.with(crowd), Charset::Utf8, write);
+    CHECK(Json::parse(document).at("tasks").size() == 2000);
+    CHECK(pieces.size() > 10);
+    CHECK(std::ranges::max(pieces) < 128U << 10);
+
+    const std::size_t whole = pieces.size();
+    pieces.clear();
+    run_batch(json(5), run.with(crowd), Charset::Utf8, [&](std::string_view text) {
+        write(text);
+        return pieces.size() < 3;
+    });
+    CHECK(pieces.size() == 3);
+    CHECK(pieces.size() < whole);
+    CHECK(crowd.taken == 2);
+}
+
 TEST_CASE("a source that ends ends it") {
     BatchRun run;
     run.source.most = 2;

@@ -51,6 +51,15 @@ struct Sources {
     SystemCgroups cgroups;
 };
 
+nlohmann::json json_of(const TableContext& context, const RowOptions& options) {
+    std::string document;
+    write_refresh_json(context, options, 0, 0, {}, {}, [&](std::string_view text) {
+        document += text;
+        return true;
+    });
+    return nlohmann::json::parse(document);
+}
+
 }  // namespace
 
 TEST_CASE("what is left without waits for work adds up, and records without stacks stay") {
@@ -134,8 +143,7 @@ TEST_CASE("a filter knows a stack by any function that is in it, whoever's, also
         REQUIRE(rows.size() == 1);
         CHECK(rows[0].total.blocked_ns == 200);
     }
-    const auto document = nlohmann::json::parse(
-        refresh_json(context, {.waits = {.filter = "ext4_sync"}}, 0, 0, {}, {}));
+    const auto document = json_of(context, {.waits = {.filter = "ext4_sync"}});
     REQUIRE(document.at("tasks").size() == 1);
     CHECK(document.at("tasks")[0].at("traces").size() == 1);
     CHECK(document.at("tasks")[0].at("blocked_ns") == 700);
@@ -155,7 +163,7 @@ TEST_CASE("text and JSON without waits for work show the stack and the figures t
     CHECK_THAT(text, has_text("66.7% of it in 3 sleeps"));
     CHECK_THAT(text, has_text("pipe_read"));
     CHECK_THAT(text, !has_text("ep_poll"));
-    const auto document = nlohmann::json::parse(refresh_json(context, options.rows, 0, 0, {}, {}));
+    const auto document = json_of(context, options.rows);
     const auto& task = document.at("tasks").at(0);
     CHECK(task.at("comm") == "server");
     CHECK(task.at("blocked_ns") == 300);
