@@ -41,16 +41,19 @@ std::array<std::string_view, N> parts_of(std::string_view text) {
     return parts;
 }
 
+/// Makes `text` what is in a file of `before` bytes. Not cut first: a page costs more than it.
+inline void write_over(int fd, std::string_view text, std::size_t before) {
+    REQUIRE(::pwrite(fd, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()));
+    if (text.size() < before) REQUIRE(::ftruncate(fd, static_cast<off_t>(text.size())) == 0);
+}
+
 /// A file in memory.
 class MemoryFile {
 public:
     MemoryFile() : fd_(::memfd_create("fuzz", MFD_CLOEXEC)) { REQUIRE(fd_); }
 
     void write(std::string_view text) {
-        REQUIRE(::pwrite(fd_.get(), text.data(), text.size(), 0) ==
-                static_cast<ssize_t>(text.size()));
-        if (text.size() < size_)
-            REQUIRE(::ftruncate(fd_.get(), static_cast<off_t>(text.size())) == 0);
+        write_over(fd_.get(), text, size_);
         size_ = text.size();
     }
     [[nodiscard]] const UniqueFd& fd() const { return fd_; }

@@ -10,11 +10,11 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
 
+#include "tests/fuzz/bytes.h"
 #include "tests/fuzz/require.h"
 
 namespace lattop::fuzz {
@@ -41,15 +41,15 @@ public:
         if (item == nullptr) return;
         if (item->fd < 0)
             item->fd = ::open(item->path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-        REQUIRE(::pwrite(item->fd, text.data(), text.size(), 0) == std::ssize(text));
-        if (text.size() < item->written) REQUIRE(::ftruncate(item->fd, std::ssize(text)) == 0);
-        item->written = text.size();
+        write_over(item->fd, text, item->text.size());
+        item->text = text;
     }
 
     /// A link to `target`; none where a link cannot lead there.
     void link(const std::string& name, std::string_view target) {
-        const Item* item = changed(name, target);
+        Item* item = changed(name, target);
         if (item == nullptr) return;
+        item->text = target;
         ::unlink(item->path.c_str());
         const std::string path(target.substr(0, target.find('\0')));
         // One that is too long for the kernel leads nowhere
@@ -59,12 +59,11 @@ public:
 private:
     struct Item {
         std::string path;
-        std::string text;         // or where it leads
-        int fd = -1;              // of a file; closed with the fuzzer
-        std::size_t written = 0;  // bytes that the file has
+        std::string text;  // or where it leads
+        int fd = -1;       // of a file; closed with the fuzzer
     };
 
-    /// What is to be written anew; nullptr where it is as it should be.
+    /// What is to be written anew, and to have that text then; nullptr where it is as it should be.
     Item* changed(const std::string& name, std::string_view text) {
         const auto [found, added] = items_.try_emplace(name);
         Item& item = found->second;
@@ -73,7 +72,6 @@ private:
             item.path = path_ + "/" + name;
             std::filesystem::create_directories(std::filesystem::path(item.path).parent_path());
         }
-        item.text = text;
         return &item;
     }
 
