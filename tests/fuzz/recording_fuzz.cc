@@ -45,8 +45,8 @@ void make_checksums_right(std::vector<std::byte>& bytes) {
 }
 
 /// What stacks are called has a fuzzer of its own (exports): of one recording in kExportedOneIn
-/// they are exported, which takes several times as long as to read it.
-constexpr std::uint32_t kExportedOneIn = 8;
+/// they are exported, which takes ten times as long as to read it.
+constexpr std::uint32_t kExportedOneIn = 32;
 
 void merge_and_export(const lattop::Snapshot& snapshot, const RecordedNames& names, bool exported) {
     static lattop::Reasons reasons;
