@@ -35,6 +35,11 @@ struct lt_snapshot {
 
 int lt_snapshot_take(struct lt *lt, const struct lt_viewer *v, struct lt_request *r,
 		     struct lt_budget *budget, struct lt_snapshot *s);
+
+/* assemble.c */
+extern const u32 lt_record_bytes[LT_SEC_NR];
+
+void lt_snapshot_sort(struct lt_snapshot *s, u32 sort_by, u32 limit);
 int lt_snapshot_assemble(struct lt_snapshot *s, struct lt_buffer *out);
 void lt_snapshot_free(struct lt_snapshot *s);
 
