@@ -38,6 +38,7 @@
 void lt_account_begin(struct lt *lt, struct lt_task *t, struct lt_entry *e, u64 now)
 {
 	t->entry = e;
+	lt_entry_touched(t, e);
 	e->sleeps++;
 	t->sleeps++;
 	t->asleep_since_ns = now;
@@ -50,6 +51,7 @@ static __always_inline u64 account_end(struct lt_task *t, u64 now)
 	u64 slept = now > t->asleep_since_ns ? now - t->asleep_since_ns : 0;
 	struct lt_entry *e = t->entry;
 
+	lt_entry_touched(t, e);
 	e->blocked_ns += slept;
 	e->hist[lt_hist_bucket(slept)]++;
 	if (slept > e->max_ns)

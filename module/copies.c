@@ -2,16 +2,16 @@
 /*
  * Copies one task, so that its figures and its entries agree to the nanosecond.
  * Called by snapshot.c, which holds lt->mutex: nothing that the copies point to is
- * freed meanwhile. Room is made before the shard's lock is taken; under it
- * nothing allocates.
+ * freed meanwhile, no entry leaves its table, and no table grows. Room is made
+ * before the shard's lock is taken; under it nothing allocates.
  *
- * Many entries are copied in pieces, with the lock let go in between: a hook
- * that waits for it has its runqueue's lock. In a last piece the task is copied,
- * and each entry compared with its copy: the few that sleeps ended or began in
- * meanwhile are copied again. Where they are not few, it is one more round.
+ * A hook that waits for that lock has its runqueue's lock. So it is held for a
+ * piece of the work at a time, however many entries and wakers a task has. From
+ * the first piece to the last the task is watched: hooks chain the entries in which
+ * a sleep begins or ends, and those are seen to again. The hold in which none is
+ * left is the moment that all of the copy is of.
  */
 #include <linux/cred.h>
-#include <linux/errno.h>
 #include <linux/sched.h>
 #include <linux/sort.h>
 #include <linux/string.h>
@@ -21,9 +21,11 @@
 #include "tasks.h"
 #include "wakers.h"
 
+/* What one hold of the lock is worth, in looks at an entry: some 30 instructions each. */
 enum {
-	PIECE		= 16,	/* entries copied under one hold of the lock */
-	MAX_ROUNDS	= 16,
+	PIECE		= 64,
+	COPY		= 4,	/* of an entry; of a waker one */
+	MAX_ROUNDS	= 256,	/* pieces of what changed behind the others, before all that is left is seen to at once */
 };
 
 /* ps's letter for a sleep with this state. */
@@ -117,7 +119,6 @@ static void copy_entry(struct lt_copies *to, struct lt_copied_entry *c, const st
 		c = lt_buffer_add(&to->entries, NULL, sizeof(*c));
 	}
 	c->of = e;
-	c->round = to->round;
 	c->trace = e->trace;
 	c->rec.flags = going_on(t, e) ? LT_E_ONGOING : 0;
 	c->rec.exec_id = e->exec_id;
@@ -132,113 +133,7 @@ static void copy_entry(struct lt_copies *to, struct lt_copied_entry *c, const st
 		copy_waker(to, w);
 }
 
-/* The entry with the most blocked time; NULL when the task never slept. */
-static struct lt_entry *worst(struct lt_task *t, u64 now)
-{
-	struct lt_entry *e, *found = t->other.sleeps ? &t->other : NULL;
-	unsigned int b;
-
-	lt_for_each_entry(e, t, b)
-		if (e->sleeps && (!found || entry_blocked(t, e, now) > entry_blocked(t, found, now)))
-			found = e;
-	return found;
-}
-
-/* Bytes that copying may take of each: entries, and their wakers as often as they may be copied. */
-static size_t entries_room(const struct lt_task *t, u32 which)
-{
-	/* the worst and the ongoing sleep's: two */
-	return (which == LT_TRACES_ALL ? READ_ONCE(t->nr_entries) + 1 : 2) * sizeof(struct lt_copied_entry);
-}
-
-static size_t wakers_room(const struct lt_task *t, u32 which)
-{
-	return which == LT_TRACES_NONE ? 0 : READ_ONCE(t->nr_wakers) * sizeof(struct lt_copied_waker);
-}
-
-static int reserve(const struct lt_task *t, u32 which, struct lt_copies *to)
-{
-	return lt_buffer_reserve(&to->entries, entries_room(t, which)) ?:
-	       lt_buffer_reserve(&to->wakers, wakers_room(t, which));
-}
-
-/* Behind what is there already. */
-static bool fits(const struct lt_task *t, u32 which, const struct lt_copies *to)
-{
-	return to->entries.room - to->entries.len >= entries_room(t, which) &&
-	       to->wakers.room - to->wakers.len >= wakers_room(t, which);
-}
-
-static void restart(struct lt_copies *to)
-{
-	to->entries.len = 0;
-	to->wakers.len = 0;
-	to->round = 0;
-}
-
-static void copy_all(struct lt_copies *to, struct lt_task *t, u64 now)
-{
-	struct lt_entry *e;
-	unsigned int b;
-
-	if (t->other.sleeps)
-		copy_entry(to, NULL, t, &t->other, now);
-	lt_for_each_entry(e, t, b)
-		if (e->sleeps)
-			copy_entry(to, NULL, t, e, now);
-}
-
-static void copy_some(struct lt_copies *to, struct lt_task *t, u32 which, u64 now)
-{
-	struct lt_entry *e = which == LT_TRACES_NONE ? NULL : worst(t, now);
-
-	if (e)
-		copy_entry(to, NULL, t, e, now);
-	if (e && which == LT_TRACES_WORST_AND_ONGOING && t->asleep && t->entry && t->entry != e)
-		copy_entry(to, NULL, t, t->entry, now);
-}
-
-/* Under one hold of the lock. */
-static int copy_at_once(struct lt_shard *shard, struct lt_task *t, u32 which, u64 now, struct lt_copies *to)
-{
-	bool done;
-	int err;
-
-	do {
-		restart(to);
-		err = reserve(t, which, to);
-		if (err)
-			return err;
-		raw_spin_lock_irq(&shard->lock);
-		done = fits(t, which, to);	/* it may have got more since */
-		if (done) {
-			copy_task(to, t, now);
-			if (which == LT_TRACES_ALL)
-				copy_all(to, t, now);
-			else
-				copy_some(to, t, which, now);
-		}
-		raw_spin_unlock_irq(&shard->lock);
-	} while (!done);
-	return 0;
-}
-
-/* Buckets from b on, and from which one on the next piece is. They change under lt->mutex only. */
-static unsigned int copy_piece(struct lt_copies *to, struct lt_task *t, unsigned int b, u64 now)
-{
-	unsigned int copied = 0;
-	struct lt_entry *e;
-
-	for (; b < 1U << t->bucket_bits && copied < PIECE; b++)
-		hlist_for_each_entry(e, &t->buckets[b], node) {
-			if (!e->sleeps)
-				continue;
-			copy_entry(to, NULL, t, e, now);
-			copied++;
-		}
-	return b;
-}
-
+/* Its copy from this pass; NULL: there is none yet. */
 static struct lt_copied_entry *copy_of(const struct lt_copies *to, const struct lt_entry *e)
 {
 	struct lt_copied_entry *c = (struct lt_copied_entry *)to->entries.data + e->copied_at;
@@ -246,96 +141,150 @@ static struct lt_copied_entry *copy_of(const struct lt_copies *to, const struct 
 	return e->copied_at < lt_copies_count(to) && c->of == e ? c : NULL;
 }
 
-/* No sleep has begun or ended in it since: that is what changes an entry while lt->mutex is held. */
-static bool still_true(const struct lt_copied_entry *c, const struct lt_task *t, const struct lt_entry *e, u64 now)
+/* A task that is being copied. */
+struct pass {
+	struct lt_copies *to;
+	struct lt_task *t;
+	u32 which;			/* LT_TRACES_* */
+	u64 now;
+	bool begun;
+	unsigned int bucket;
+	struct lt_entry *next;		/* to be seen to; NULL: each was, once */
+	struct lt_entry *worst;		/* of those that were, the one with the most blocked time */
+};
+
+static size_t entries_room(const struct pass *p)
 {
-	return c->rec.sleeps == e->sleeps && !(c->rec.flags & LT_E_ONGOING) == !going_on(t, e) &&
-	       c->rec.blocked_ns == entry_blocked(t, e, now);
+	/* the worst and the ongoing sleep's: two */
+	return (p->which == LT_TRACES_ALL ? READ_ONCE(p->t->nr_entries) + 1 : 2) * sizeof(struct lt_copied_entry);
 }
 
-/* Sees to it that e's copy is true; false: it would be one too many. */
-static bool see_to_copy(struct lt_copies *to, struct lt_task *t, struct lt_entry *e, u64 now, unsigned int *copied)
+/* Behind those that are there: an entry that is copied again has its wakers behind the others. */
+static size_t wakers_room(const struct pass *p)
 {
-	struct lt_copied_entry *c = copy_of(to, e);
+	return p->which == LT_TRACES_NONE ? 0 : READ_ONCE(p->t->nr_wakers) * sizeof(struct lt_copied_waker);
+}
 
-	if (!e->sleeps)
-		return true;
-	if (c && still_true(c, t, e, now)) {
-		c->round = to->round;
-		return true;
+static int reserve(struct pass *p)
+{
+	struct lt_copies *to = p->to;
+
+	return lt_buffer_reserve(&to->entries, max(entries_room(p), to->entries.len) - to->entries.len) ?:
+	       lt_buffer_reserve(&to->wakers, wakers_room(p));
+}
+
+static bool fits(const struct pass *p)
+{
+	return p->to->entries.room >= entries_room(p) && p->to->wakers.room - p->to->wakers.len >= wakers_room(p);
+}
+
+/*
+ * The entry behind e, or the first. Also when the lock was let go in between: who
+ * comes meanwhile comes in front of its bucket, with a sleep that begins.
+ */
+static struct lt_entry *entry_behind(struct pass *p, const struct lt_entry *e)
+{
+	const struct hlist_node *node = e ? e->node.next : p->t->buckets[0].first;
+
+	while (!node && ++p->bucket < 1U << p->t->bucket_bits)
+		node = p->t->buckets[p->bucket].first;
+	return hlist_entry_safe(node, struct lt_entry, node);
+}
+
+static void begin(struct pass *p)
+{
+	p->begun = true;
+	if (p->which == LT_TRACES_NONE)
+		return;
+	p->next = entry_behind(p, NULL);
+	p->t->watched = true;
+	lt_entry_touched(p->t, &p->t->other);
+}
+
+/* What it took. Who is on the chain of the touched is seen to there: once under one hold. */
+static unsigned int see_to(struct pass *p, struct lt_entry *e)
+{
+	if (!e->sleeps || e->touched)
+		return 1;
+	if (p->which == LT_TRACES_ALL) {
+		copy_entry(p->to, copy_of(p->to, e), p->t, e, p->now);
+		return COPY + e->nr_wakers;
 	}
-	if (++*copied > PIECE)
+	if (!p->worst || entry_blocked(p->t, e, p->now) > entry_blocked(p->t, p->worst, p->now))
+		p->worst = e;
+	return 1;
+}
+
+static struct lt_entry *take_touched(struct lt_task *t)
+{
+	struct lt_entry *e = t->touched;
+
+	t->touched = e->touched_next;
+	e->touched = false;
+	return e;
+}
+
+static void finish(struct pass *p)
+{
+	struct lt_task *t = p->t;
+
+	t->watched = false;
+	copy_task(p->to, t, p->now);
+	if (p->worst)
+		copy_entry(p->to, NULL, t, p->worst, p->now);
+	if (p->worst && p->which == LT_TRACES_WORST_AND_ONGOING && t->asleep && t->entry && t->entry != p->worst)
+		copy_entry(p->to, NULL, t, t->entry, p->now);
+}
+
+/* Under one hold of the lock, as long as it is worth; true: that was all. */
+static bool go_on(struct pass *p, int worth)
+{
+	if (!p->begun)
+		begin(p);
+	for (; p->next && worth > 0; p->next = entry_behind(p, p->next))
+		worth -= see_to(p, p->next);
+	while (!p->next && p->t->touched && worth > 0)
+		worth -= see_to(p, take_touched(p->t));
+	if (p->next || p->t->touched)
 		return false;
-	copy_entry(to, c, t, e, now);
+	finish(p);
 	return true;
 }
 
-/* The last piece; false: there was too much to copy again. */
-static bool copy_changes(struct lt_copies *to, struct lt_task *t, u64 now)
+/* Hooks add to what they touched only while it is watched, and the next one who does holds lt->mutex. */
+static void give_up(struct lt_shard *shard, struct lt_task *t)
 {
-	unsigned int b, copied = 0;
-	struct lt_entry *e;
-
-	to->round++;
-	if (!see_to_copy(to, t, &t->other, now, &copied))
-		return false;
-	lt_for_each_entry(e, t, b)
-		if (!see_to_copy(to, t, e, now, &copied))
-			return false;
-	copy_task(to, t, now);
-	return true;
-}
-
-/* Of an entry that was given up meanwhile there is no copy from the last round. */
-static void drop_untrue(struct lt_copies *to)
-{
-	struct lt_copied_entry *c = (struct lt_copied_entry *)to->entries.data;
-	unsigned int i, kept = 0, n = lt_copies_count(to);
-
-	for (i = 0; i < n; i++)
-		if (c[i].round == to->round)
-			c[kept++] = c[i];
-	to->entries.len = kept * sizeof(*c);
-}
-
-/* -EBUSY: so much happens that it never was few changes. */
-static int copy_in_pieces(struct lt_shard *shard, struct lt_task *t, u64 now, struct lt_copies *to)
-{
-	unsigned int b = 0, rounds = 0;
-	bool done = false;
-	int err;
-
-	restart(to);
-	while (!done) {
-		err = reserve(t, LT_TRACES_ALL, to);
-		if (err)
-			return err;
-		raw_spin_lock_irq(&shard->lock);
-		if (!fits(t, LT_TRACES_ALL, to)) {
-			;	/* it has got more since */
-		} else if (b < 1U << t->bucket_bits) {
-			b = copy_piece(to, t, b, now);
-		} else {
-			done = copy_changes(to, t, now);
-			rounds++;
-		}
-		raw_spin_unlock_irq(&shard->lock);
-		if (!done && rounds == MAX_ROUNDS)
-			return -EBUSY;
-	}
-	drop_untrue(to);
-	return 0;
+	raw_spin_lock_irq(&shard->lock);
+	t->watched = false;
+	raw_spin_unlock_irq(&shard->lock);
+	while (t->touched)
+		take_touched(t);
 }
 
 /* t as of one moment; which: LT_TRACES_*; ongoing sleeps are measured to now. */
 int lt_copies_take(struct lt *lt, struct lt_task *t, u32 which, u64 now, struct lt_copies *to)
 {
+	struct pass p = { .to = to, .t = t, .which = which, .now = now };
 	struct lt_shard *shard = lt_shard_of(lt, t->pid);
-	int err = -EBUSY;
+	unsigned int rounds = 0;
+	bool done = false;
+	int err;
 
-	if (which == LT_TRACES_ALL && READ_ONCE(t->nr_entries) > PIECE)
-		err = copy_in_pieces(shard, t, now, to);
-	return err == -EBUSY ? copy_at_once(shard, t, which, now, to) : err;
+	to->entries.len = 0;
+	to->wakers.len = 0;
+	while (!done) {
+		err = reserve(&p);
+		if (err) {
+			give_up(shard, t);
+			return err;
+		}
+		raw_spin_lock_irq(&shard->lock);
+		if (fits(&p))	/* it may have got more since */
+			done = go_on(&p, rounds < MAX_ROUNDS ? PIECE : INT_MAX);
+		rounds += p.begun && !p.next;
+		raw_spin_unlock_irq(&shard->lock);
+	}
+	return 0;
 }
 
 static void add_entry(struct lt_entry_rec *to, const struct lt_entry_rec *from)

@@ -9,7 +9,6 @@
 /* An entry and a waker as copied: their traces by pointer, which lt->mutex keeps. */
 struct lt_copied_entry {
 	const struct lt_entry *of;
-	u32 round;			/* when it was last found to be true */
 	struct lt_trace *trace;		/* NULL for [other] */
 	struct lt_entry_rec rec;	/* first_waker: among the copies */
 };
@@ -24,7 +23,6 @@ struct lt_copies {
 	struct lt_task_rec task;	/* all but pids and what points into the snapshot */
 	u32 own_exec_id;
 	struct lt_buffer entries, wakers;
-	u32 round;
 };
 
 static inline unsigned int lt_copies_count(const struct lt_copies *c)

@@ -127,6 +127,7 @@ struct lt_entry {
 	struct lt_trace *trace;		/* NULL: [other] */
 	u32 exec_id;
 	u16 owner;			/* who made it */
+	bool touched;			/* it is on its task's chain of these */
 	u64 blocked_ns;			/* ended sleeps */
 	u64 max_ns;
 	u64 sleeps;			/* begun */
@@ -134,6 +135,7 @@ struct lt_entry {
 	struct lt_waker *wakers;	/* wakers.h */
 	u32 nr_wakers;
 	u32 copied_at;			/* copies.c: where its copy is, if that says so, too */
+	struct lt_entry *touched_next;
 };
 
 /* Who a task was, for readers that come after its exit. */
@@ -173,6 +175,7 @@ struct lt_task {
 	bool seeded;
 	bool kthread;
 	bool wants_buckets;		/* on lt->wants_buckets */
+	bool watched;			/* copies.c is at it, under lt->mutex */
 	u8 kind;			/* enum lt_kind; never changes */
 	u8 bucket_bits;
 	char comm[LT_COMM_BYTES];
@@ -182,6 +185,7 @@ struct lt_task {
 	struct hlist_head *buckets;
 	struct hlist_head inline_buckets[1 << LT_INLINE_BUCKET_BITS];
 	struct lt_entry other;
+	struct lt_entry *touched;	/* by a sleep that began or ended, while it is watched */
 
 	struct lt_memo *memo[LT_MEMO_KINDS][LT_MEMOS];	/* memo.c: the one matched last in front */
 
@@ -424,9 +428,6 @@ void lt_entry_put_back(struct lt_task *t, struct lt_entry *e);
 void lt_entry_take_out(struct lt *lt, struct lt_task *t, struct lt_entry *e);
 void lt_entry_give_back(struct lt *lt, struct lt_entry *e);
 void lt_entry_add(struct lt_entry *to, const struct lt_entry *from);
-#define lt_for_each_entry(e, t, b) \
-	for ((b) = 0; (b) < 1U << (t)->bucket_bits; (b)++) \
-		hlist_for_each_entry((e), &(t)->buckets[(b)], node)
 
 /* traces.c */
 bool lt_trace_equal(const struct lt_trace *tr, const struct lt_capture *c);

@@ -87,12 +87,16 @@ static int read_word(void *unused, u64 address, u64 *word)
 	return !err;
 }
 
-/* The sleep goes on under the trace that was captured, if it is still the same sleep. */
+/*
+ * The sleep goes on under the trace that was captured, if it is still the same
+ * sleep. Under lt->mutex: a reader who copies the task may be in the middle of it.
+ */
 static void finish(struct lt *lt, struct sleep *s)
 {
 	struct lt_entry *better, *emptied = NULL;
 	struct lt_task *t;
 
+	mutex_lock(&lt->mutex);
 	raw_spin_lock_irq(&s->shard->lock);
 	t = find(s);
 	if (t && t->asleep && t->asleep_since_ns == s->since_ns && t->sleeps == s->sleeps &&
@@ -108,10 +112,8 @@ static void finish(struct lt *lt, struct sleep *s)
 	if (emptied)
 		lt_entry_take_out(lt, t, emptied);
 	raw_spin_unlock_irq(&s->shard->lock);
-	if (!emptied)
-		return;
-	mutex_lock(&lt->mutex);		/* a reader may have copied that it was in this trace */
-	lt_entry_give_back(lt, emptied);
+	if (emptied)
+		lt_entry_give_back(lt, emptied);
 	mutex_unlock(&lt->mutex);
 }
 

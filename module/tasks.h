@@ -60,6 +60,16 @@ static inline void lt_task_mark_dirty(struct lt_shard *shard, struct lt_task *t)
 	list_add_tail(&t->dirty_node, &shard->dirty);
 }
 
+/* A sleep in e, one of t's entries, begins or ends: copies.c, which is in the middle of t, has to see to it again. */
+static inline void lt_entry_touched(struct lt_task *t, struct lt_entry *e)
+{
+	if (likely(!t->watched) || e->touched)
+		return;
+	e->touched = true;
+	e->touched_next = t->touched;
+	t->touched = e;
+}
+
 /* tasks.c */
 struct lt_task *lt_task_new(struct lt *lt, struct lt_shard *shard, struct task_struct *p,
 			    u32 pid, enum lt_lost *cause);
