@@ -24,7 +24,7 @@
 /* What one hold of the lock is worth, in looks at an entry: some 30 instructions each. */
 enum {
 	PIECE		= 64,
-	COPY		= 4,	/* of an entry; of a waker one */
+	COPY		= 16,	/* of an entry; of a waker one */
 	MAX_ROUNDS	= 256,	/* pieces of what changed behind the others, before all that is left is seen to at once */
 };
 

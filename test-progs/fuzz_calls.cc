@@ -29,7 +29,7 @@ bool may_fail_with(Call call, int error, bool trusted) {
     switch (call) {
         case Call::query: return any_of({EINVAL, E2BIG, EFAULT, EINTR});
         case Call::teach:
-            return trusted ? any_of({EPERM, EINVAL, E2BIG, EFAULT, ESRCH, ESTALE, ENOSPC,
+            return trusted ? any_of({EPERM, EINVAL, E2BIG, EFAULT, ESRCH, ESTALE, ENOSPC, EAGAIN,
                                      EOPNOTSUPP, EINTR})
                            : error == EPERM;
         case Call::misses:

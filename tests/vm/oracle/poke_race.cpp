@@ -6,11 +6,15 @@
 //
 //   credentials  a process of a stops and begins to be dumpable; while it certainly is not, it must
 //                not be shown
+//   drop         root's secret process takes a's ids, by which it is not dumpable; it becomes
+//                public before it is
 //   setuid-exec  a's public program becomes a secret one by an exec that is setuid root
-//   exit         a's process stops being dumpable, sleeps on as "secret-sleeper", or only on its way out, and ends
+//   exit         a's process stops being dumpable, sleeps on as "secret-sleeper", or only on its
+//                way out, and ends
 //   pid-reuse    a's public process and root's secret one have the same pid by turns
-//   history      root's secret program becomes a's public one: what it did before stays hidden, but
-//                for its name, which is shown until it sleeps again, and is everyone's in /proc
+//   history      root's secret program becomes a's public one: what it did before stays hidden,
+//                but for its name, which is shown until it sleeps again, and is everyone's in
+//                /proc
 //   history-of-capable, history-of-another   the same, where it was hidden by nothing but that it
 //                had privileges, or was another's
 //   descriptor   root takes snapshots of a descriptor from which a reads on
@@ -25,44 +29,19 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <functional>
 #include <map>
-#include <set>
 #include <string_view>
 
 #include "poke.h"
 #include "poke_people.h"
+#include "race_reader.h"
 
 namespace poke {
 namespace {
-
-/// Where test-progs/CMakeLists.txt puts secret-sleeper.
-constexpr uint64_t text_begin = 0x5ec00000, text_end = 0x5f000000;
-constexpr std::string_view secret = "secret-sleeper", public_name = "public-sleeper";
-
-/// What the processes of a race share: there before the first of them is forked.
-struct Shared {
-    std::atomic<bool> ready, stop;
-    std::atomic<uint64_t> state;   // credentials: odd while the target certainly is hidden
-    std::atomic<uint32_t> target;  // credentials: its pid
-    std::atomic<uint64_t> reads;
-    std::atomic<uint64_t> changes;  // to what must not be seen
-    std::atomic<uint64_t> over;     // reads during which the state changed
-    std::atomic<uint64_t> hidden;   // reads that had to show nothing
-    std::atomic<uint64_t> sights;   // of public programs
-    std::atomic<uint64_t> public_frames;
-    std::atomic<uint64_t> leaks;
-};
-
-Shared& shared() {
-    static auto* const memory = static_cast<Shared*>(
-        mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-    return *memory;
-}
 
 void nap(int times) {
     const timespec some{0, 50'000};
@@ -70,110 +49,10 @@ void nap(int times) {
         nanosleep(&some, nullptr);
 }
 
-void leak(const std::string& what) {
-    if (shared().leaks.fetch_add(1) >= 5) return;
-    fmt::print("LEAK {}\n", what);
-    std::fflush(stdout);
-}
-
-/// A snapshot's bytes, in a buffer that is used again: a race is no test of the allocator.
-class FastReader {
-public:
-    explicit FastReader(uint32_t uid) : descriptor_(O_RDONLY) {
-        lt_query query = plain_query();
-        query.uid = uid;
-        query.traces = LT_TRACES_ALL;
-        query.flags = LT_Q_NO_KTHREADS;
-        need(descriptor_.query(query) == 0, "query");
-    }
-
-    void take() {
-        for (;;) {
-            const ssize_t n = pread(descriptor_.fd(), bytes_.data(), bytes_.size(), 0);
-            need(n >= static_cast<ssize_t>(sizeof(lt_header)), "pread");
-            if (header().total_bytes <= static_cast<uint64_t>(n)) return;
-            bytes_.resize(header().total_bytes * 2);
-        }
-    }
-
-    [[nodiscard]] const lt_header& header() const { return *at<lt_header>(0); }
-
-    template <typename T>
-    [[nodiscard]] const T& record(lt_sec section, uint64_t i) const {
-        const lt_section& where = header().section[section];
-        return *at<T>(where.offset + i * where.record_bytes);
-    }
-
-    [[nodiscard]] uint32_t tasks() const { return header().section[LT_SEC_TASKS].count; }
-
-private:
-    template <typename T>
-    [[nodiscard]] const T* at(uint64_t offset) const {
-        return reinterpret_cast<const T*>(bytes_.data() + offset);
-    }
-
-    Descriptor descriptor_;
-    std::vector<std::byte> bytes_ = std::vector<std::byte>(1 << 20);
-};
-
 struct Race {
     void (*targets)(uint64_t, const std::string&);
-    uint32_t uid;     ///< whose tasks the reader asks for: fewer to look at are more looks
-    bool names_tell;  ///< a record under the secret name is a leak
+    Sought sought;
 };
-
-std::string_view name_of(const lt_task_rec& task) {
-    return {task.comm, strnlen(task.comm, sizeof(task.comm))};
-}
-
-/// The frames of one entry: none may be secret.
-void inspect_entry(const FastReader& snapshot, const lt_task_rec& task, const lt_entry_rec& entry) {
-    if (entry.trace == LT_TRACE_OTHER) return;
-    const auto& trace = snapshot.record<lt_trace_rec>(LT_SEC_TRACES, entry.trace);
-    for (uint32_t i = 0; i < trace.nr_user; ++i) {
-        const uint64_t pc = snapshot.record<uint64_t>(
-            LT_SEC_FRAMES, uint64_t{trace.first_frame} + trace.nr_kernel + i);
-        if (pc >= text_begin && pc < text_end)
-            leak(fmt::format("frame {:#x} of the secret program, in {} {} (exec {}, entry's {})",
-                             pc, task.pid, name_of(task), task.exec_id, entry.exec_id));
-        else if (name_of(task) == public_name)
-            ++shared().public_frames;
-    }
-}
-
-void inspect(const FastReader& snapshot, const Race& kind) {
-    for (uint32_t i = 0; i < snapshot.tasks(); ++i) {
-        const auto& task = snapshot.record<lt_task_rec>(LT_SEC_TASKS, i);
-        if (kind.names_tell && name_of(task) == secret)
-            leak(fmt::format("{} {} of user {}, flags {:#x}", task.pid, secret, task.uid,
-                             task.flags));
-        if (name_of(task) == public_name) ++shared().sights;
-        for (uint32_t j = 0; j < task.n_entries; ++j)
-            inspect_entry(
-                snapshot, task,
-                snapshot.record<lt_entry_rec>(LT_SEC_ENTRIES, uint64_t{task.first_entry} + j));
-    }
-}
-
-/// As user a, until told to stop.
-void read_all_the_time(const Race& kind) {
-    FastReader reader(kind.uid);
-    shared().ready = true;
-    while (!shared().stop) {
-        const uint64_t before = shared().state;
-        reader.take();
-        const uint64_t behind = shared().state;
-        inspect(reader, kind);
-        if (before != behind) ++shared().over;
-        if (before == behind && before % 2 == 1) {
-            ++shared().hidden;
-            for (uint32_t i = 0; i < reader.tasks(); ++i)
-                if (reader.record<lt_task_rec>(LT_SEC_TASKS, i).pid == shared().target)
-                    leak(fmt::format("{} while it was not dumpable", shared().target.load()));
-        }
-        ++shared().reads;
-    }
-}
 
 /// A child that does this, and ends with it.
 pid_t begin(const std::function<void()>& what) {
@@ -248,6 +127,21 @@ void for_each_life(uint64_t attempts, Child&& child) {
         }
         end(pid, "one life");
     }
+}
+
+/// The kernel makes it not dumpable before it has a's ids: who sees the ids sees that, too.
+void drop_privileges(uint64_t attempts, const std::string&) {
+    for_each_life(attempts, [] {
+        set_dumpable(true);
+        set_name(secret);
+        nap(1);
+        become_user(user_a);
+        let_read(1);
+        set_name(public_name);
+        nap(1);
+        set_dumpable(true);
+        let_read(1);
+    });
 }
 
 void run(const std::vector<std::string>& words) {
@@ -345,7 +239,7 @@ void reuse_pid(uint64_t attempts, const std::string&) {
 void race_for(Checks& checks, uint64_t attempts, const std::string& folder, const Race& kind) {
     const pid_t reader = begin([&] {
         become_mortal_a();
-        read_all_the_time(kind);
+        read_all_the_time(kind.sought);
     });
     while (!shared().ready && waitpid(reader, nullptr, WNOHANG) == 0)
         usleep(10'000);
@@ -355,10 +249,11 @@ void race_for(Checks& checks, uint64_t attempts, const std::string& folder, cons
     end(reader, "the reader");
     const Shared& s = shared();
     fmt::print(
-        "{} attempts on {} changes ({} of them over a change, {} on what is hidden), {} sights "
-        "of what may be seen, {} frames of it; {} leaks\n",
-        s.reads.load(), s.changes.load(), s.over.load(), s.hidden.load(), s.sights.load(),
-        s.public_frames.load(), s.leaks.load());
+        "{} attempts on {} changes ({} of them over a change, {} on what is hidden; {} as text), "
+        "{} "
+        "sights of what may be seen, {} frames of it, {} with their file; {} leaks\n",
+        s.reads.load(), s.changes.load(), s.over.load(), s.hidden.load(), s.texts.load(),
+        s.sights.load(), s.public_frames.load(), s.public_files.load(), s.leaks.load());
     checks.expect(s.leaks == 0, "{} leaks", s.leaks.load());
     checks.expect(s.reads >= attempts && s.changes * reads_a_change >= attempts,
                   "{} reads on {} changes are too few to race with", s.reads.load(),
@@ -405,13 +300,14 @@ void race_for_descriptor(Checks& checks, uint64_t attempts) {
 
 void race(Checks& checks, const std::string& kind, uint64_t attempts, const std::string& folder) {
     static const std::map<std::string, Race> kinds{
-        {"credentials", {change_credentials, user_a, true}},
-        {"setuid-exec", {exec_setuid, user_a, true}},
-        {"exit", {exit_hidden, user_a, true}},
-        {"pid-reuse", {reuse_pid, LT_UID_ANY, true}},
-        {"history", {become_public, LT_UID_ANY, false}},
-        {"history-of-capable", {become_public_from_capable, LT_UID_ANY, false}},
-        {"history-of-another", {become_public_from_another, LT_UID_ANY, false}}};
+        {"credentials", {change_credentials, {user_a, true}}},
+        {"drop", {drop_privileges, {LT_UID_ANY, true}}},
+        {"setuid-exec", {exec_setuid, {user_a, true}}},
+        {"exit", {exit_hidden, {user_a, true}}},
+        {"pid-reuse", {reuse_pid, {LT_UID_ANY, true}}},
+        {"history", {become_public, {LT_UID_ANY, false}}},
+        {"history-of-capable", {become_public_from_capable, {LT_UID_ANY, false}}},
+        {"history-of-another", {become_public_from_another, {LT_UID_ANY, false}}}};
     std::fflush(stdout);
     need(&shared() != MAP_FAILED, "mmap");
     if (kind == "descriptor") return race_for_descriptor(checks, attempts);
