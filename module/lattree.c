@@ -53,15 +53,15 @@ void lt_lattree_remove(struct lt *lt, struct lt_task *t)
 	lt->nr_records--;
 }
 
-/* Takes up to SYNC_BATCH dirty tasks of a shard to their new places. */
-static bool sync_batch(struct lt *lt, struct lt_shard *shard)
+/* Takes up to SYNC_BATCH of the changed, a shard's tasks, to their new places. */
+static bool sync_batch(struct lt *lt, struct lt_shard *shard, struct list_head *changed)
 {
 	struct { struct lt_task *t; s64 key; bool asleep; } batch[SYNC_BATCH];
 	int i, n = 0;
 
 	raw_spin_lock_irq(&shard->lock);
-	while (n < SYNC_BATCH && !list_empty(&shard->dirty)) {
-		struct lt_task *t = list_first_entry(&shard->dirty, struct lt_task, dirty_node);
+	while (n < SYNC_BATCH && !list_empty(changed)) {
+		struct lt_task *t = list_first_entry(changed, struct lt_task, dirty_node);
 
 		list_del_init(&t->dirty_node);
 		t->dirty = false;
@@ -78,15 +78,26 @@ static bool sync_batch(struct lt *lt, struct lt_shard *shard)
 	return n == SYNC_BATCH;
 }
 
-/* Brings every task that changed to its place. */
+/*
+ * Brings every task that changed to its place. Those that change meanwhile are for
+ * the next time: hooks may be faster than this. Only under lt->mutex does a task
+ * leave the list.
+ */
 void lt_lattree_sync(struct lt *lt)
 {
+	LIST_HEAD(changed);
 	int i;
 
 	lockdep_assert_held(&lt->mutex);
-	for (i = 0; i < LT_SHARDS; i++)
-		while (sync_batch(lt, &lt->shards[i]))
+	for (i = 0; i < LT_SHARDS; i++) {
+		struct lt_shard *shard = &lt->shards[i];
+
+		raw_spin_lock_irq(&shard->lock);
+		list_splice_init(&shard->dirty, &changed);
+		raw_spin_unlock_irq(&shard->lock);
+		while (!list_empty(&changed) && sync_batch(lt, shard, &changed))
 			cond_resched();
+	}
 }
 
 void lt_lattree_start(struct lt *lt, struct lt_lat_cursor *cur, u64 now)
