@@ -15,25 +15,6 @@
 #include "rows.h"
 #include "try_lock.h"
 
-/* Drops the rows of the space used longest ago, other than keep, of its owner or of all; false when there is none. */
-static bool evict_one(struct lt *lt, const struct lt_space *keep, bool of_owner)
-{
-	struct lt_space *s, *oldest = NULL;
-	unsigned int i;
-
-	spin_lock(&lt->spaces_lock);
-	for (i = 0; i < 1U << LT_SPACE_HASH_BITS; i++)
-		hlist_for_each_entry(s, &lt->spaces[i], node)
-			if (s != keep && rcu_access_pointer(s->table) &&
-			    (!of_owner || s->owner == keep->owner) &&
-			    (!oldest || time_before(READ_ONCE(s->used), READ_ONCE(oldest->used))))
-				oldest = s;
-	if (oldest)
-		lt_space_drop_rows(oldest);
-	spin_unlock(&lt->spaces_lock);
-	return oldest;
-}
-
 /* Each range is one executable mapping, or part of one. mmap_lock held. */
 static bool ranges_mapped(struct mm_struct *mm, const struct lt_row_range *ranges, u32 n)
 {
@@ -47,16 +28,6 @@ static bool ranges_mapped(struct mm_struct *mm, const struct lt_row_range *range
 			return false;
 	}
 	return true;
-}
-
-static bool all_fit(const struct lt *lt, u32 more)
-{
-	return lt->nr_rows + more <= lt->max_rows;
-}
-
-static bool owners_fit(const struct lt *lt, const struct lt_space *s, u32 more)
-{
-	return lt_owner_fits(lt, s->owner, LT_HELD_rows, more);
 }
 
 static int refused(struct lt *lt, enum lt_lost cause, u32 n_rows)
@@ -75,17 +46,71 @@ static int fits_alone(struct lt *lt, struct lt_space *s, u32 more)
 	return alone > lt->max_rows ? refused(lt, LT_LOST_row_limit, more) : 0;
 }
 
+static bool all_fit(const struct lt *lt, const struct lt_space *s, u32 more)
+{
+	return lt->nr_rows + more <= lt->max_rows;
+}
+
+static bool owners_fit(const struct lt *lt, const struct lt_space *s, u32 more)
+{
+	return lt_owner_fits(lt, s->owner, LT_HELD_rows, more);
+}
+
+enum { GIVE_WAY = 32 };		/* spaces that one look at all of them finds */
+
+/*
+ * Those with rows that were used longest ago, the oldest first, other than keep, of its owner or of all: how
+ * many. RCU keeps them; they may lose their rows meanwhile. Without spaces_lock, which unmapping programs want.
+ */
+static unsigned int oldest(struct lt *lt, const struct lt_space *keep, bool of_owner, struct lt_space **found)
+{
+	unsigned int i, at, n = 0;
+	struct lt_space *s;
+
+	for (i = 0; i < 1U << LT_SPACE_HASH_BITS; i++)
+		hlist_for_each_entry_rcu(s, &lt->spaces[i], node) {
+			if (s == keep || !rcu_access_pointer(s->table) || (of_owner && s->owner != keep->owner))
+				continue;
+			for (at = n; at && time_before(READ_ONCE(s->used), READ_ONCE(found[at - 1]->used)); at--)
+				if (at < GIVE_WAY)
+					found[at] = found[at - 1];
+			if (at < GIVE_WAY)
+				found[at] = s;
+			n += n < GIVE_WAY;
+		}
+	return n;
+}
+
+/* Drops the rows of spaces used long ago until more fit; false: there were none. */
+static bool make_way(struct lt *lt, struct lt_space *keep, u32 more, bool of_owner,
+		     bool (*fit)(const struct lt *lt, const struct lt_space *s, u32 more))
+{
+	struct lt_space *found[GIVE_WAY];
+	unsigned int i, n;
+
+	rcu_read_lock();
+	n = oldest(lt, keep, of_owner, found);
+	for (i = 0; i < n && !fit(lt, keep, more); i++) {
+		spin_lock(&lt->spaces_lock);
+		if (!hlist_unhashed(&found[i]->node))
+			lt_space_drop_rows(found[i]);
+		spin_unlock(&lt->spaces_lock);
+	}
+	rcu_read_unlock();
+	return n;
+}
+
 /* Of a space that fits alone. 0 or -ENOSPC, counted. */
 static int see_to_limits(struct lt *lt, struct lt_space *s, u32 more)
 {
-	while (!owners_fit(lt, s, more) && evict_one(lt, s, true))
+	while (!owners_fit(lt, s, more) && make_way(lt, s, more, true, owners_fit))
 		cond_resched();
 	/* Others give way only to what its owner may hold */
 	if (!owners_fit(lt, s, more))
 		return refused(lt, LT_LOST_row_user, more);
-	while (!all_fit(lt, more) && evict_one(lt, s, false))
+	while (!all_fit(lt, s, more) && make_way(lt, s, more, false, all_fit))
 		cond_resched();
-	return all_fit(lt, more) ? 0 : refused(lt, LT_LOST_row_limit, more);
+	return all_fit(lt, s, more) ? 0 : refused(lt, LT_LOST_row_limit, more);
 }
 
 /*
