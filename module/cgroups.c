@@ -189,7 +189,7 @@ u64 lt_cgroup_readers_root_id(void)
  */
 char *lt_cgroup_readers_root(void)
 {
-	char *path = kmalloc(PATH_MAX, GFP_KERNEL);
+	char *path = kmalloc(PATH_MAX, GFP_KERNEL_ACCOUNT);
 
 	if (path && !get_path(readers_root(), path))
 		path[0] = '\0';

@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "budget.h"
 #include "mapped.h"
 #include "snapshot.h"
 #include "try_lock.h"
@@ -275,11 +276,18 @@ int lt_text(struct lt *lt, const struct lt_viewer *v, const struct lt_snapshot *
 {
 	const struct lt_taken *t = (const struct lt_taken *)s->taken.data;
 	const struct lt_entry_rec *e = (const struct lt_entry_rec *)s->section[LT_SEC_ENTRIES].data;
-	struct scratch *scratch = kvmalloc(sizeof(*scratch), GFP_KERNEL_ACCOUNT);
 	u32 i, j, n = s->taken.len / sizeof(*t);
+	struct scratch *scratch;
+	int err;
 
-	if (!scratch)
+	err = lt_budget_take(out->budget, sizeof(*scratch));
+	if (err)
+		return err;
+	scratch = kvmalloc(sizeof(*scratch), GFP_KERNEL_ACCOUNT);
+	if (!scratch) {
+		lt_budget_give(out->budget, sizeof(*scratch));
 		return -ENOMEM;
+	}
 	scratch->tries = LT_LOCK_TRIES;
 	header(s, out);
 	for (i = 0; i < n && goes_on(out); i++) {
@@ -288,6 +296,7 @@ int lt_text(struct lt *lt, const struct lt_viewer *v, const struct lt_snapshot *
 			trace(v, s, &t[i], &e[t[i].rec.first_entry + j], scratch, out);
 	}
 	kvfree(scratch);
+	lt_budget_give(out->budget, sizeof(*scratch));
 	users(s, out);
 	return out->err;
 }
