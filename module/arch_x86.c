@@ -79,14 +79,20 @@ unsigned int lt_arch_stack_user(unsigned long *frames, unsigned int max, u32 *fl
 	return n;
 }
 
-/* came_in: walks up to where an interrupt came in, and whether that was in the kernel; NULL: all the way. */
+/* More frames than are kept: of interrupts, which may come in anywhere on a stack. */
+enum { BEYOND = 512 };
+
+/*
+ * came_in: walks up to where an interrupt came in, however many frames are kept of
+ * that, and whether it was in the kernel, where that is found; NULL: all the way.
+ */
 static unsigned int frames_from(struct task_struct *p, struct pt_regs *regs,
 				unsigned long *frames, unsigned int max, bool *came_in)
 {
+	unsigned int n = 0, steps = came_in ? max + BEYOND : max;
 	struct unwind_state state;
-	unsigned int n = 0;
 
-	for (unwind_start(&state, p, regs, NULL); !unwind_done(&state) && n < max;
+	for (unwind_start(&state, p, regs, NULL); !unwind_done(&state) && steps--;
 	     unwind_next_frame(&state)) {
 		unsigned long addr = unwind_get_return_address(&state);
 
@@ -94,13 +100,15 @@ static unsigned int frames_from(struct task_struct *p, struct pt_regs *regs,
 			struct pt_regs *entry = unwind_get_entry_regs(&state, NULL);
 
 			/* the stack of a system call ends at registers, too: user mode's */
-			*came_in = entry && !user_mode(entry);
-			if (entry)
+			if (entry) {
+				*came_in = !user_mode(entry);
 				break;
+			}
 		}
 		if (!addr)
 			break;
-		frames[n++] = addr;
+		if (n < max)
+			frames[n++] = addr;
 	}
 	return n;
 }

@@ -157,7 +157,8 @@ void lt_capture_waker(struct lt *lt, struct lt_capture *c, const struct lt_kfram
  */
 bool lt_capture_interrupt(struct lt *lt, struct lt_capture *c, const struct lt_kframe *at)
 {
-	bool interrupt = hardirq_count() || !current->pid, came_in = false;
+	bool interrupt = hardirq_count() || !current->pid;
+	bool came_in = !lt_compat_no_user(current);	/* where the walk does not tell: a thread of the kernel has no registers at its stack's end */
 	unsigned int n, max = LT_SKIP_FRAMES + lt->kernel_depth + 1;
 
 	begin(c, 0);
