@@ -54,11 +54,20 @@ static size_t pids_bytes(const struct lt_request *request)
 	return request->pids ? request->query.n_pids * sizeof(*request->pids) : 0;
 }
 
+/* Where io_uring's workers are those of the kernel, one that reads has its user's credentials, but the first pid and cgroup namespaces. */
+static bool for_another(void)
+{
+	return current->flags & PF_KTHREAD;
+}
+
 static int proc_open(struct inode *inode, struct file *file)
 {
-	struct reader *r = kzalloc(sizeof(*r), GFP_KERNEL_ACCOUNT);
+	struct reader *r;
 	int err;
 
+	if (for_another())
+		return -EOPNOTSUPP;
+	r = kzalloc(sizeof(*r), GFP_KERNEL_ACCOUNT);
 	if (!r)
 		return -ENOMEM;
 	lt_budget_open(&r->budget, lt_of(file), file);
@@ -119,6 +128,8 @@ static ssize_t proc_read(struct file *file, char __user *to, size_t count, loff_
 	struct reader *r = file->private_data;
 	ssize_t n;
 
+	if (for_another())
+		return -EOPNOTSUPP;
 	if (mutex_lock_interruptible(&r->mutex))
 		return -ERESTARTSYS;
 	if (!*pos)
@@ -256,6 +267,8 @@ static ssize_t proc_write(struct file *file, const char __user *from, size_t cou
 	char *text;
 	int err;
 
+	if (for_another())
+		return -EOPNOTSUPP;
 	lt_viewer_init(&v, file);
 	if (!count || count > LT_MAX_COMMAND)
 		return -EINVAL;
