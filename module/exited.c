@@ -25,7 +25,8 @@
 enum {
 	RETIRE_BATCH = 16,	/* tasks taken off a shard per lock hold */
 	RETIRE_LOOK = 32,	/* tasks looked at per lock hold */
-	LIVENESS_S = 10,	/* between two searches for records that missed their death */
+	LIVENESS_S = 10,	/* between two searches for records that missed their death, */
+	MOVED_MS = 500,		/* or two where some exec is known to have made one */
 };
 
 static void absorb(struct lt *lt, struct lt_task *to, struct lt_task *from)
@@ -318,8 +319,8 @@ void lt_exited_find_lost(struct lt *lt)
 	u64 now = lt_clock();
 	unsigned int n = 0;
 
-	if (!READ_ONCE(lt->identities_moved) &&
-	    now < lt->last_liveness_ns + LIVENESS_S * NSEC_PER_SEC)
+	if (now < lt->last_liveness_ns + (READ_ONCE(lt->identities_moved) ?
+					  MOVED_MS * NSEC_PER_MSEC : LIVENESS_S * NSEC_PER_SEC))
 		return;
 	WRITE_ONCE(lt->identities_moved, false);
 	lt->last_liveness_ns = now;

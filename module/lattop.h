@@ -347,9 +347,10 @@ struct lt {
 	bool worker_ends;		/* what kicks does so to no effect */
 	struct llist_head wants_buckets;
 	struct llist_head left_cgroups;
-	struct workqueue_struct *wq;
+	struct workqueue_struct *wq, *rewalk_wq;
 	struct work_struct refill;
 	struct delayed_work upkeep;
+	unsigned long upkept;		/* jiffies when it began last */
 
 	/*
 	 * Readers and the worker, one at a time. Records, entries, and traces
@@ -357,6 +358,7 @@ struct lt {
 	 * to them stay good under it.
 	 */
 	struct mutex mutex;
+	struct mutex readers;		/* taken before it: only one of them waits for it at a time */
 	struct rb_root lat_awake;	/* by blocked_ns */
 	struct rb_root lat_asleep;	/* by blocked_ns - asleep_since_ns */
 	unsigned int nr_records;	/* in the two trees */

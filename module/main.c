@@ -39,6 +39,7 @@ static int lt_state_init(struct lt *lt)
 	init_llist_head(&lt->left_cgroups);
 	lt->cgroups = RB_ROOT;
 	mutex_init(&lt->mutex);
+	mutex_init(&lt->readers);
 	return 0;
 }
 

@@ -11,7 +11,8 @@
  * Memory is read as hooks read it, and for the same reason: what is not there
  * ends the walk. A fault could wait for ever, for a file system's server or
  * whoever else the program under it chose to ask. Only a kernel thread can
- * borrow an address space, so the walk is work for lt->wq.
+ * borrow an address space, so the walk is work for lt->rewalk_wq: at everybody's
+ * priority, as how many threads and how deep their stacks are is up to the program.
  */
 #include <linux/kthread.h>
 #include <linux/mm.h>
@@ -178,7 +179,7 @@ void lt_rewalk(struct lt *lt, struct task_struct *p, struct mm_struct *mm)
 	r->p = p;
 	r->mm = mm;
 	INIT_WORK(&r->work, rewalk_all);
-	queue_work(lt->wq, &r->work);
+	queue_work(lt->rewalk_wq, &r->work);
 	flush_work(&r->work);
 	kvfree(r);
 }

@@ -348,6 +348,23 @@ static int fill(struct lt *lt, const struct lt_viewer *v, const struct lt_reques
 	return err ?: draft_error(d);
 }
 
+/* With whoever else wants lt->mutex, the worker or a lesson, at most one reader competes. */
+static int lock_as_reader(struct lt *lt)
+{
+	if (mutex_lock_interruptible(&lt->readers))
+		return -ERESTARTSYS;
+	if (!mutex_lock_interruptible(&lt->mutex))
+		return 0;
+	mutex_unlock(&lt->readers);
+	return -ERESTARTSYS;
+}
+
+static void unlock_as_reader(struct lt *lt)
+{
+	mutex_unlock(&lt->mutex);
+	mutex_unlock(&lt->readers);
+}
+
 /*
  * On failure the snapshot is empty. Others wait for lt->mutex, among them the
  * worker, so memory that is not there at once is waited for without it (a reader's
@@ -363,17 +380,13 @@ int lt_snapshot_take(struct lt *lt, const struct lt_viewer *v, struct lt_request
 	s->cgroup_root = lt_cgroup_readers_root();
 	err = s->cgroup_root ? -EAGAIN : -ENOMEM;
 	while (err == -EAGAIN) {
-		err = draft_restart(&d);
+		err = draft_restart(&d) ?: lock_as_reader(lt);
 		if (err)
 			break;
-		if (mutex_lock_interruptible(&lt->mutex)) {
-			err = -ERESTARTSYS;
-			break;
-		}
 		budget->hurry = true;
 		err = fill(lt, v, r, &d);
 		budget->hurry = false;
-		mutex_unlock(&lt->mutex);
+		unlock_as_reader(lt);
 	}
 	for (i = 0; i < LT_SNAPSHOT_BUFFERS; i++)
 		r->room[i] = err ? 0 : d.all[i]->room;

@@ -13,14 +13,18 @@
 #include "lattop.h"
 #include "rows.h"
 
+/* Hooks may ask for it every microsecond: an upkeep looks into each shard, and holds lt->mutex. */
+#define LT_UPKEEP_PAUSE	(HZ / 50 ?: 1)
+
 static void kicked(struct irq_work *kick)
 {
 	struct lt *lt = container_of(kick, struct lt, kick);
+	unsigned long again = READ_ONCE(lt->upkept) + LT_UPKEEP_PAUSE, now = jiffies;
 
 	if (READ_ONCE(lt->worker_ends))
 		return;
 	queue_work(lt->wq, &lt->refill);
-	mod_delayed_work(lt->wq, &lt->upkeep, 0);
+	mod_delayed_work(lt->wq, &lt->upkeep, time_before(now, again) ? again - now : 0);
 }
 
 /*
@@ -58,6 +62,7 @@ static void upkeep(struct work_struct *work)
 {
 	struct lt *lt = container_of(to_delayed_work(work), struct lt, upkeep);
 
+	WRITE_ONCE(lt->upkept, jiffies);
 	queue_work(lt->wq, &lt->refill);
 	lt_rows_reap(lt);
 	if (!lt_arch_sched_clock_stable())
@@ -76,9 +81,15 @@ int lt_worker_init(struct lt *lt)
 	init_irq_work(&lt->kick, kicked);
 	INIT_WORK(&lt->refill, refill);
 	INIT_DELAYED_WORK(&lt->upkeep, upkeep);
+	lt->upkept = jiffies - LT_UPKEEP_PAUSE;
 	lt->wq = alloc_workqueue("lattop", WQ_UNBOUND | WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
 	if (!lt->wq)
 		return -ENOMEM;
+	lt->rewalk_wq = alloc_workqueue("lattop-rewalk", WQ_UNBOUND, 0);
+	if (!lt->rewalk_wq) {
+		destroy_workqueue(lt->wq);
+		return -ENOMEM;
+	}
 	queue_delayed_work(lt->wq, &lt->upkeep, HZ);
 	return 0;
 }
@@ -92,5 +103,6 @@ void lt_worker_exit(struct lt *lt)
 	cancel_delayed_work_sync(&lt->upkeep);
 	cancel_work_sync(&lt->refill);
 	irq_work_sync(&lt->kick);	/* on RT a thread runs it, when it comes to it */
+	destroy_workqueue(lt->rewalk_wq);
 	destroy_workqueue(lt->wq);
 }
