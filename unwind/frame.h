@@ -47,6 +47,9 @@ struct UserStack {
 
     std::vector<UserFramePtr> frames;
     std::size_t own = kNone;  ///< innermost frame in the program's own file
+    /// Which names these are: whoever keeps what he made of them asks for this, and does not keep
+    /// them. Of one stack it is another where they changed; see new_version().
+    std::uint64_t version = 0;
 };
 
 }  // namespace lattop

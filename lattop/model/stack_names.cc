@@ -46,6 +46,10 @@ std::size_t cost_of(const UserStack& stack) {
     return bytes;
 }
 
+bool same_names(const UserStack& one, const UserStack& other) {
+    return one.own == other.own && one.frames == other.frames;
+}
+
 bool has_user_part(const Trace* trace) {
     return trace != nullptr && trace->nr_user != 0 && (trace->flags & LT_TR_NO_USER) == 0;
 }
@@ -242,7 +246,9 @@ bool StackNames::keep(NameAnswer& answer) {
         known->settled = true;
         return true;
     }
-    known->stack = std::move(answer.naming.stack);
+    UserStack& stack = answer.naming.stack;
+    stack.version = same_names(stack, known->stack) ? known->stack.version : new_version();
+    known->stack = std::move(stack);
     known_.set_cost(answer.id, cost_of(known->stack));
     known->retry_at = {};
     if (answer.naming.result == Naming::Result::Waiting) {

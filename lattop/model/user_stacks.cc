@@ -3,6 +3,8 @@
 // See user_stacks.h.
 #include "lattop/model/user_stacks.h"
 
+#include <atomic>
+
 #include "unwind/hash.h"
 
 namespace lattop {
@@ -19,6 +21,11 @@ StackId stack_id(const Snapshot& snapshot, const Task& task, const Entry& entry)
 StackId stack_id(const Snapshot& snapshot, const Waker& waker, TraceIndex of) {
     const Trace* trace = snapshot.trace_at(of);
     return {id_of(waker), waker.exec_id, trace == nullptr ? 0 : trace->id, snapshot.header.load};
+}
+
+std::uint64_t new_version() {
+    static std::atomic<std::uint64_t> last{0};
+    return ++last;
 }
 
 }  // namespace lattop

@@ -33,6 +33,9 @@ StackId stack_id(const Snapshot& snapshot, const Task& task, const Entry& entry)
 /// Of one of a waker's stacks: its trace, from where it woke, or its waited_trace.
 StackId stack_id(const Snapshot& snapshot, const Waker& waker, TraceIndex of);
 
+/// A UserStack::version that nothing had before.
+std::uint64_t new_version();
+
 /// Where a task stands now, walked from outside of the module.
 struct LiveNames {
     std::vector<std::uint64_t> addresses{};  ///< innermost first; none where it was not walked
@@ -85,7 +88,8 @@ public:
     [[nodiscard]] virtual int ready_fd() const = 0;
 
     /// The named stack, or nullptr while (or because) there are no names: then
-    /// the bare addresses are all there is. Valid until the next want() or collect().
+    /// the bare addresses are all there is. Valid until the next want() or collect(). Its version
+    /// tells whether its names are those of an earlier call.
     [[nodiscard]] virtual const UserStack* find(const StackId& id) const = 0;
 
     /// The last answer to want_live(), if it was for this task and the program

@@ -57,14 +57,14 @@ const Reasons::ByKernel& Reasons::by_kernel(const Snapshot& snapshot, const Trac
 
 const Reason& Reasons::by_user(const Snapshot& snapshot, const Trace& trace, const StackId& id,
                                const UserStack& names) {
-    if (const ByUser* known = stacks_.find(id); known != nullptr && known->names == names.frames)
+    if (const ByUser* known = stacks_.find(id); known != nullptr && known->version == names.version)
         return *known->reason;
     const std::vector<std::string> functions = user_functions(names);
     const FunctionStack stack{kernel_functions(snapshot, trace),
                               {functions.begin(), functions.end()}};
     const Reason* decided = table_.decide(stack);
     if (decided == nullptr) decided = &function_name(snapshot, trace);
-    return *stacks_.put(id, {names.frames, decided}).reason;
+    return *stacks_.put(id, {names.version, decided}).reason;
 }
 
 const Reason& Reasons::of(const Snapshot& snapshot, const Task& task, const Entry& entry,

@@ -3,14 +3,15 @@
 // The reason of every sleep on the screen and in the exports: the table's
 // decision for a trace, made once and kept. A trace's kernel part never
 // changes, so it is decided once for all tasks; the names of the user part come
-// later and may change, so what depends on them is kept with the names it was
-// decided by. The module numbers traces anew with each load: what is kept of
-// them goes when a snapshot of another load comes.
+// later and may change, so what depends on them is kept with the version of the
+// names it was decided by: names themselves are dropped by who bounds them. The module numbers
+// traces anew with each load: what is kept of them goes when a snapshot of another load comes.
 //
 // Cost: deciding tries some 300 patterns on each frame, about 20 us a trace;
 // a kept decision is a look-up in a hash.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -45,7 +46,7 @@ private:
         bool asks_for_user = false;
     };
     struct ByUser {
-        std::vector<UserFramePtr> names;  // held: equal pointers are the same names
+        std::uint64_t version = 0;  // of the names
         const Reason* reason = nullptr;
     };
 

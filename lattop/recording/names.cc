@@ -196,14 +196,14 @@ void NameBook::add_cgroup(const std::string& path, CgroupNames& names, Cgroups& 
 
 void NameBook::take_over(const StackId& id, const UserStacks& stacks, Stacks& here,
                          std::string& payload) {
-    std::vector<UserFramePtr>& known = here[id];
-    if (auto before = stacks_.extract(id)) known = std::move(before.mapped());
+    std::optional<std::uint64_t>& known = here[id];
+    if (const auto before = stacks_.extract(id)) known = before.mapped();
     const UserStack* stack = stacks.find(id);
     if (stack == nullptr && stacks.pending(id)) late_stacks_.insert(id);
-    if (stack == nullptr || known == stack->frames) return;
+    if (stack == nullptr || known == stack->version) return;
     const Added added = add_stack(id, *stack, payload);
     if (added == Added::Never) ++left_out_;
-    if (added != Added::Later) known = stack->frames;
+    if (added != Added::Later) known = stack->version;
 }
 
 void NameBook::take_late_stacks(const UserStacks& stacks, std::string& payload) {
@@ -213,7 +213,7 @@ void NameBook::take_late_stacks(const UserStacks& stacks, std::string& payload) 
         const Added added = add_stack(id, *stack, payload);
         if (added == Added::Never) ++left_out_;
         if (const auto here = stacks_.find(id); here != stacks_.end() && added != Added::Later)
-            here->second = stack->frames;
+            here->second = stack->version;
         return added != Added::Later;
     });
 }
@@ -287,6 +287,7 @@ UserStack RecordedNames::read_stack(ByteReader& reader) const {
         throw RecordingError(
             fmt::format("a stack of {} functions, {} is the most", functions, kMaxStackFunctions));
     if (own < stack.frames.size()) stack.own = own;
+    stack.version = new_version();
     return stack;
 }
 

@@ -35,6 +35,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -96,7 +97,9 @@ public:
 
 private:
     enum class Added { Yes, Later, Never };
-    using Stacks = std::unordered_map<StackId, std::vector<UserFramePtr>, HashStackId>;
+    /// The version of each one's names that was written, if any: to hold them would keep what the
+    /// caller has dropped since.
+    using Stacks = std::unordered_map<StackId, std::optional<std::uint64_t>, HashStackId>;
     using Cgroups = std::unordered_map<std::string, std::string>;  // by path
     Added add_stack(const StackId& id, const UserStack& stack, std::string& payload);
     /// From those of the snapshots before to those `here`, and what of it is new

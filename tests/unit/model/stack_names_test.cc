@@ -163,6 +163,27 @@ TEST_CASE("while debug files are fetched a stack is asked for each time, and sho
     CHECK(test.namer->requests.empty());
 }
 
+TEST_CASE("names that are found again have their version, others another") {
+    Names test;
+    const auto version_with = [&](const Naming& naming) {
+        test.names->want(one_task(1, 1));
+        test.namer->requests.clear();
+        test.namer->answer_with({kStack, naming});
+        test.names->collect();
+        return test.names->find(kStack)->version;
+    };
+    Naming naming;
+    naming.result = Naming::Result::Waiting;
+    naming.stack.frames = {std::make_shared<UserFrame>()};
+    const std::uint64_t first = version_with(naming);
+    CHECK(version_with(naming) == first);
+    naming.stack.own = 0;
+    const std::uint64_t second = version_with(naming);
+    CHECK(second != first);
+    naming.stack.frames = {std::make_shared<UserFrame>()};
+    CHECK(version_with(naming) != second);
+}
+
 TEST_CASE("where no server could be asked a stack is asked for again when one is") {
     Names test;
     const auto answer = [&](std::optional<DebugFetch::Clock::time_point> retry_at) {

@@ -33,6 +33,7 @@ public:
     }
     void name(std::vector<std::string> functions) {
         stack.frames.clear();
+        stack.version = new_version();
         for (const std::string& function : functions) {
             UserFrame frame;
             frame.symbol = function;
@@ -177,6 +178,21 @@ TEST_CASE("names that come later change what depends on them") {
     CHECK(name() == "mutex");
     stacks.name({});
     CHECK(name() == "futex");
+}
+
+TEST_CASE("a reason that is kept keeps no names") {
+    SnapshotBuilder builder;
+    const auto trace = builder.add_trace(
+        {.kernel = {"schedule", "futex_wait_queue", "do_futex"}, .user = {0x10, 0x20}});
+    builder.add_task({.entries = {{.trace = trace}}});
+    const Snapshot snapshot = builder.snapshot();
+    NamedStacks stacks;
+    Reasons reasons;
+    stacks.name({"x", "pthread_cond_wait"});
+    const std::weak_ptr<const UserFrame> frame = stacks.stack.frames.at(0);
+    CHECK(reasons.of_worst(snapshot, snapshot.tasks.at(0), stacks).name == "condition");
+    stacks.name({});
+    CHECK(frame.expired());
 }
 
 TEST_CASE("the user's file is tried before lattop's own") {

@@ -386,9 +386,18 @@ public:
     bool collect() override { return false; }
     void want_live(const Task& /*task*/) override {}
     [[nodiscard]] int ready_fd() const override { return -1; }
-    [[nodiscard]] const UserStack* find(const StackId& /*id*/) const override { return &stack_; }
+    [[nodiscard]] const UserStack* find(const StackId& /*id*/) const override {
+        return stack_.frames.empty() ? nullptr : &stack_;
+    }
     [[nodiscard]] const LiveNames* find_live(const Task& /*task*/) const override {
         return nullptr;
+    }
+
+    /// Forgets it; what is left of its names while somebody holds them.
+    std::weak_ptr<const UserFrame> drop() {
+        std::weak_ptr<const UserFrame> frame = stack_.frames.at(0);
+        stack_.frames.clear();
+        return frame;
     }
 
 private:
@@ -463,6 +472,17 @@ TEST_CASE("the writer keeps to the limits of the reader") {
     check(LargeStack(3, 80'000, 10), 3);
     check(LargeStack(1'000, 80'000, 10), recording::kMaxStackFunctions / 257);
     check(LargeStack(3, 0, 1'000'000), 3);
+}
+
+TEST_CASE("names that were written or had no room are not kept") {
+    const std::size_t most = GENERATE(recording::kMaxNames, 500);
+    LargeStack stacks(10, 0, 1'000);
+    SampleUsers users;
+    FakeCgroups cgroups;
+    recording::NameBook book(most);
+    book.news(one_stack(), {stacks, users, cgroups});
+    CHECK(book.stacks() == 1);
+    CHECK(stacks.drop().expired());
 }
 
 TEST_CASE("stacks that have no room in a recording are counted once and have no names") {

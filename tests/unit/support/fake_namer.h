@@ -69,6 +69,8 @@ public:
         answers_.push_back(std::move(answer));
     }
 
+    void answer_with(NameAnswer answer) { answers_.push_back(std::move(answer)); }
+
     [[nodiscard]] std::vector<std::uint32_t> silent() const override { return silent_pids; }
 
     std::vector<NameRequest> requests;
