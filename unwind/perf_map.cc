@@ -7,11 +7,30 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
+#include <span>
+#include <tuple>
 
 namespace lattop {
 namespace {
+
+/// At the beginning and the end of what is known that are compared with the file.
+constexpr std::size_t kCompared = 4096;
+
+/// As much as there is, from `at` on; how many bytes.
+std::size_t read_at(const UniqueFd& fd, std::span<char> to, std::size_t at) {
+    std::size_t done = 0;
+    while (done < to.size()) {
+        const ssize_t n =
+            ::pread(fd.get(), to.data() + done, to.size() - done, static_cast<off_t>(at + done));
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) break;
+        done += static_cast<std::size_t>(n);
+    }
+    return done;
+}
 
 /// A hex number and the blank behind it; false where there is none.
 bool take_hex(std::string_view& line, std::uint64_t& value) {
@@ -26,54 +45,78 @@ bool take_hex(std::string_view& line, std::uint64_t& value) {
 
 }  // namespace
 
+bool PerfMap::before(const Line& one, const Line& other) {
+    return std::tie(one.start, one.name) < std::tie(other.start, other.name);
+}
+
+bool PerfMap::still_in(const UniqueFd& fd) const {
+    std::array<char, kCompared> there;
+    const std::size_t bytes = std::min(text_.size(), kCompared);
+    for (const std::size_t at : {std::size_t{0}, text_.size() - bytes}) {
+        if (read_at(fd, std::span(there).first(bytes), at) != bytes) return false;
+        if (!std::equal(there.begin(), there.begin() + bytes, text_.data() + at)) return false;
+    }
+    return true;
+}
+
 void PerfMap::read(const UniqueFd& fd) {
     struct stat info {};
     if (::fstat(fd.get(), &info) != 0) return;
     const auto size = std::min(static_cast<std::size_t>(info.st_size), kMaxPerfMapBytes);
-    if (size == text_.size()) return;
-    if (size < text_.size()) text_.clear();
-    std::size_t at = text_.size();
+    if (size < text_.size() || !still_in(fd)) *this = PerfMap(most_);
+    const std::size_t known = text_.size();
+    if (size == known) return;
+    // As a vector grows, but not beyond what may be read
+    if (size > text_.capacity())
+        text_.reserve(std::min(std::max(size, 2 * text_.capacity()), kMaxPerfMapBytes));
     text_.resize(size);
-    while (at < size) {
-        const ssize_t n = ::pread(fd.get(), text_.data() + at, size - at, static_cast<off_t>(at));
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) break;
-        at += static_cast<std::size_t>(n);
-    }
-    text_.resize(at);
+    text_.resize(known + read_at(fd, std::span(text_).subspan(known), known));
     parse();
 }
 
 void PerfMap::parse() {
-    functions_.clear();
+    const std::size_t known = lines_.size();
     std::string_view rest(text_.data(), text_.size());
+    rest.remove_prefix(parsed_);
     // A line without an end is still being written.
-    for (std::size_t end = 0; (end = rest.find('\n')) != std::string_view::npos;) {
+    for (std::size_t end = 0;
+         taken_ < most_ && (end = rest.find('\n')) != std::string_view::npos;) {
         std::string_view line = rest.substr(0, end);
         rest.remove_prefix(end + 1);
-        Function function;
+        Line function;
         std::uint64_t bytes = 0;
         if (!take_hex(line, function.start) || !take_hex(line, bytes) || line.empty()) continue;
         if (bytes == 0 || bytes > UINT64_MAX - function.start) continue;
         function.end = function.start + bytes;
-        function.name = line;
-        functions_.push_back(function);
+        function.name = static_cast<std::uint32_t>(line.data() - text_.data());
+        function.name_bytes = static_cast<std::uint32_t>(std::min(line.size(), kMaxPerfMapName));
+        lines_.push_back(function);
+        ++taken_;
     }
-    // Code is thrown away and its place used again: the last line is right.
-    std::ranges::stable_sort(functions_, {}, &Function::start);
-    std::size_t kept = 0;
-    for (const Function& function : functions_) {
-        const bool again = kept != 0 && functions_[kept - 1].start == function.start;
-        functions_[again ? kept - 1 : kept++] = function;
-    }
-    functions_.resize(kept);
+    parsed_ = text_.size() - rest.size();
+    if (lines_.size() != known) sort_in(known);
 }
 
-const PerfMap::Function* PerfMap::find(std::uint64_t address) const {
-    const auto behind = std::ranges::upper_bound(functions_, address, {}, &Function::start);
-    if (behind == functions_.begin()) return nullptr;
-    const Function& function = *std::prev(behind);
-    return address < function.end ? &function : nullptr;
+/// Those behind the first `known`, which are sorted.
+void PerfMap::sort_in(std::size_t known) {
+    const auto added = lines_.begin() + static_cast<std::ptrdiff_t>(known);
+    std::sort(added, lines_.end(), before);
+    std::inplace_merge(lines_.begin(), added, lines_.end(), before);
+    // Code is thrown away and its place used again: the last line is right.
+    std::size_t kept = 0;
+    for (const Line& line : lines_) {
+        const bool again = kept != 0 && lines_[kept - 1].start == line.start;
+        lines_[again ? kept - 1 : kept++] = line;
+    }
+    lines_.resize(kept);
+}
+
+std::optional<PerfMap::Function> PerfMap::find(std::uint64_t address) const {
+    const auto behind = std::ranges::upper_bound(lines_, address, {}, &Line::start);
+    if (behind == lines_.begin()) return std::nullopt;
+    const Line& line = *std::prev(behind);
+    if (address >= line.end) return std::nullopt;
+    return Function{line.start, line.end, {text_.data() + line.name, line.name_bytes}};
 }
 
 }  // namespace lattop

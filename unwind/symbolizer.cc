@@ -248,14 +248,14 @@ UserFramePtr Symbolizer::jit_frame(const Process& process, const ProcessFiles& f
     const std::uint64_t look_up = address - (is_return ? 1 : 0);
     Jit* jit = jits_.find(process.id);
     if (jit == nullptr) jit = &jits_.put(process.id, {}, kLeastJitCost);
-    const PerfMap::Function* function = jit->map.find(look_up);
-    if (function == nullptr && jit->read_round != round) {
+    auto function = jit->map.find(look_up);
+    if (!function && jit->read_round != round) {
         jit->read_round = round;
         if (const UniqueFd fd = files.open_perf_map()) jit->map.read(fd);
         jits_.set_cost(process.id, jit->map.bytes() + kLeastJitCost);
         function = jit->map.find(look_up);
     }
-    if (function == nullptr) return nullptr;
+    if (!function) return nullptr;
     auto frame = std::make_shared<UserFrame>(*module_frame(mapping, address));
     frame->symbol = demangle(std::string(function->name));
     frame->offset = address - function->start;

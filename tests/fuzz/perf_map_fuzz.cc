@@ -19,10 +19,10 @@ namespace {
 using lattop::PerfMap;
 
 void check(const PerfMap& map, const PerfMap& grown, std::uint64_t address) {
-    const PerfMap::Function* found = map.find(address);
-    const PerfMap::Function* again = grown.find(address);
-    REQUIRE((found == nullptr) == (again == nullptr));
-    if (found == nullptr) return;
+    const auto found = map.find(address);
+    const auto again = grown.find(address);
+    REQUIRE(found.has_value() == again.has_value());
+    if (!found) return;
     REQUIRE(found->start <= address && address < found->end);
     REQUIRE(!found->name.empty() && found->name.find('\n') == std::string_view::npos);
     REQUIRE(found->start == again->start && found->end == again->end);
