@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <unordered_map>
+#include <utility>
 
 namespace lattop {
 namespace {
@@ -38,12 +39,9 @@ constexpr std::array<std::uint64_t, 3> kWaitRounds = {1, 4, 16};
 /// stacks than may be asked for at a time.
 constexpr std::uint64_t kSilentRounds = 4;
 
-/// Of a frame that is shared, what falls to each of those who hold it by now.
+/// Without its frames, which others may hold as well.
 std::size_t cost_of(const UserStack& stack) {
-    std::size_t bytes = kBytesOfStack + stack.frames.size() * sizeof(UserFramePtr);
-    for (const UserFramePtr& frame : stack.frames)
-        bytes += bytes_of(*frame) / static_cast<std::size_t>(frame.use_count());
-    return bytes;
+    return kBytesOfStack + stack.frames.size() * sizeof(UserFramePtr);
 }
 
 bool same_names(const UserStack& one, const UserStack& other) {
@@ -141,7 +139,15 @@ bool StackNames::is_shared(const NameRequest& request, const LiveTasks& live) {
 void StackNames::take_over(const StackId& id, Known& mine, const Known& its) {
     mine = its;
     mine.pending = mine.confirmed = false;
-    known_.set_cost(id, cost_of(mine.stack));
+    set_cost(id, mine.stack);
+}
+
+/// What a stack costs by now. It stays; for it others that were not seen for longest are dropped
+/// while all take too much.
+void StackNames::set_cost(const StackId& id, const UserStack& stack) {
+    known_.set_cost(id, cost_of(stack));
+    while (known_.cost() + frames_.bytes() > kMaxBytes && known_.size() > 1)
+        known_.keep_newest(known_.size() - 1);
 }
 
 /// To the threads that wait for this one's stack.
@@ -247,9 +253,11 @@ bool StackNames::keep(NameAnswer& answer) {
         return true;
     }
     UserStack& stack = answer.naming.stack;
+    for (UserFramePtr& frame : stack.frames)
+        frame = frames_.hold(std::move(frame));
     stack.version = same_names(stack, known->stack) ? known->stack.version : new_version();
     known->stack = std::move(stack);
-    known_.set_cost(answer.id, cost_of(known->stack));
+    set_cost(answer.id, known->stack);
     known->retry_at = {};
     if (answer.naming.result == Naming::Result::Waiting) {
         known->next_round = round_ + 1;

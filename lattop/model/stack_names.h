@@ -23,6 +23,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "lattop/model/held_frames.h"
 #include "lattop/model/namer.h"
 #include "lattop/model/user_stacks.h"
 #include "unwind/bounded_cache.h"
@@ -82,6 +83,7 @@ private:
     bool is_shared(const NameRequest& request, const LiveTasks& live);
     void take_over(const StackId& id, Known& mine, const Known& its);
     void share(const StackId& id);
+    void set_cost(const StackId& id, const UserStack& stack);
     void ask(const Snapshot& snapshot, std::vector<NameRequest> wanted);
     // Whether there is anything new in it.
     bool keep_all(std::vector<NameAnswer> answers);
@@ -94,6 +96,7 @@ private:
     std::uint64_t round_ = 0;
     std::size_t pending_ = 0;
     std::vector<std::uint32_t> silent_;  // as of the last snapshot
+    HeldFrames frames_;                  // of known_
     BoundedCache<StackId, Known, HashStackId> known_;
     BoundedCache<StackId, StackId, HashStackId> asked_;  // which thread's, by process (start 0)
     std::unordered_map<StackId, std::vector<StackId>, HashStackId> sharers_;  // of what is pending

@@ -141,4 +141,27 @@ TEST_CASE("a trace of the module that is loaded again is not the one that had it
     CHECK(it.namer->answer() == 1);
 }
 
+TEST_CASE("names that many threads shared count whole while one of them is left") {
+    constexpr std::size_t kMiB = std::size_t{1} << 20;
+    constexpr std::uint32_t kThreads = 20;
+    Names it;
+    it.namer->path_bytes = kMiB;
+    std::vector<Thread> left;
+    std::size_t named = 0;
+    for (std::uint32_t tgid = 100; tgid < 300 * 100; tgid += 200) {
+        std::vector<Thread> all = left;
+        for (std::uint32_t pid = tgid; pid < tgid + kThreads; ++pid)
+            all.push_back({.pid = pid, .tgid = tgid});
+        it.names->want(threads(all));
+        it.namer->answer();
+        it.names->collect();
+        left.push_back(all.back());
+    }
+    for (const Thread& one : left)
+        if (is_named(it, one.pid, one.tgid)) ++named;
+    CHECK(left.size() == 150);
+    CHECK(named > 100);  // of 2 MiB each
+    CHECK(named < 128);
+}
+
 }  // namespace lattop::test
