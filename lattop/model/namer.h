@@ -49,8 +49,10 @@ public:
     virtual std::vector<NameAnswer> take() = 0;
 
     /// Waits for the answers to all requests but those that silent() processes keep, or for as
-    /// long as somebody says. Nobody waits for those of who shows names when they come.
-    virtual void wait() {}
+    /// long as somebody says. Nobody waits for those of who shows names when they come. True where
+    /// it waited for a part of them, so that this is taken before there is too much of it: then
+    /// it is to be called again.
+    virtual bool wait() { return false; }
 
     /// Readable when take() has something; -1 where wait() is for that.
     [[nodiscard]] virtual int ready_fd() const = 0;

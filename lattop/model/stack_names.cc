@@ -295,10 +295,13 @@ bool StackNames::collect() {
 
 /// "Not now" is no news, but leaves room to ask for others.
 bool StackNames::wait() {
-    namer_->wait();
-    std::vector<NameAnswer> answers = namer_->take();
-    const bool answered = !answers.empty();
-    keep_all(std::move(answers));
+    bool answered = false;
+    for (bool more = true; more;) {
+        more = namer_->wait();
+        std::vector<NameAnswer> answers = namer_->take();
+        answered = answered || !answers.empty();
+        keep_all(std::move(answers));
+    }
     return answered;
 }
 

@@ -4,7 +4,8 @@
 // samples, and that somebody may want to end then (symbols of a large program take seconds);
 // or with each refresh, as batch. Another namer works on threads of its own; wait() waits for
 // all but what is silent there, and asks whether to go on waiting. What was not found by then
-// goes on being looked for, and is there for a later take().
+// goes on being looked for, and is there for a later take(). Who asked bounds what he keeps of
+// names, so that they are not all gathered here first.
 // LiveWorld has one, and batch.
 #pragma once
 
@@ -30,7 +31,7 @@ public:
 
     void submit(std::vector<NameRequest> requests) override;
     std::vector<NameAnswer> take() override;
-    void wait() override;
+    bool wait() override;
     [[nodiscard]] int ready_fd() const override { return -1; }
     [[nodiscard]] std::vector<std::uint32_t> silent() const override { return worker_->silent(); }
     [[nodiscard]] std::string progress() const override { return worker_->progress(); }
@@ -42,6 +43,7 @@ private:
     StopNaming stop_;
     std::size_t missing_ = 0;  ///< requests without an answer
     std::vector<NameAnswer> answers_;
+    std::size_t bytes_ = 0;  ///< of what they name
 };
 
 }  // namespace lattop

@@ -59,4 +59,53 @@ TEST_CASE("names that are there are not asked about") {
     namer.wait();
 }
 
+TEST_CASE("long names are handed over before all have come, and then waited for again") {
+    auto owned = std::make_unique<FakeNamer>();
+    FakeNamer& worker = *owned;
+    worker.path_bytes = std::size_t{1} << 20;
+    int asked = 0;
+    StoppableNamer namer(std::move(owned), [&](std::size_t missing) {
+        CHECK(missing == 5);
+        return ++asked > 1;
+    });
+    std::vector<NameRequest> requests(20);
+    for (NameRequest& request : requests)
+        request.addresses = {7};
+    namer.submit(std::move(requests));
+    worker.answer();
+    namer.submit(std::vector<NameRequest>(5));
+    CHECK(namer.wait());
+    CHECK(asked == 1);
+    CHECK(namer.take().size() == 20);
+    worker.answer();
+    CHECK(!namer.wait());
+    CHECK(asked == 1);
+    CHECK(namer.take().size() == 5);
+}
+
+TEST_CASE("names that come in parts are all there after a wait") {
+    auto owned = std::make_unique<FakeNamer>();
+    FakeNamer& worker = *owned;
+    worker.path_bytes = std::size_t{1} << 20;
+    int asked = 0;
+    StackNames names(std::make_unique<StoppableNamer>(std::move(owned), [&](std::size_t) {
+        ++asked;
+        std::vector<NameRequest> later(worker.requests.begin() + 10, worker.requests.end());
+        worker.requests.resize(10);
+        worker.answer();
+        worker.requests = std::move(later);
+        return false;
+    }));
+    SnapshotBuilder builder;
+    const auto trace = builder.add_trace({.id = 50, .user = {7, 8}});
+    for (std::uint32_t pid = 1; pid <= 40; ++pid)
+        builder.add_task({.pid = pid, .entries = {{.trace = trace}}});
+    const Snapshot snapshot = builder.snapshot();
+    names.want(snapshot);
+    CHECK(names.wait());
+    CHECK(asked == 4);
+    for (const Task& task : snapshot.tasks)
+        CHECK(names.find(stack_id(snapshot, task, snapshot.entries_of(task).front())) != nullptr);
+}
+
 }  // namespace lattop::test

@@ -99,9 +99,10 @@ TEST_CASE("names that are slow to find delay no snapshot: they are behind them")
             asked_.insert(asked_.end(), requests.begin(), requests.end());
         }
         std::vector<NameAnswer> take() override { return std::exchange(found_, {}); }
-        void wait() override {
+        bool wait() override {
             if (on_wait) on_wait();
             find();
+            return false;
         }
         [[nodiscard]] int ready_fd() const override { return -1; }
 
