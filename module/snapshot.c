@@ -284,16 +284,20 @@ struct draft {
 /* With as much room as the last one took. */
 static void draft_init(struct draft *d, struct lt_snapshot *s, struct lt_budget *budget, const size_t *room)
 {
-	struct lt_buffer * const all[LT_SNAPSHOT_BUFFERS] = {
+	struct lt_buffer * const own[] = {
 		&s->taken, &s->wakers, &s->users, &d->chosen, &d->copies.entries, &d->copies.wakers,
 	};
-	int i;
+	unsigned int i;
 
+	static_assert(ARRAY_SIZE(own) + LT_SEC_NR == LT_SNAPSHOT_BUFFERS);
 	memset(s, 0, sizeof(*s));
 	memset(d, 0, sizeof(*d));
 	d->s = s;
+	for (i = 0; i < ARRAY_SIZE(own); i++)
+		d->all[i] = own[i];
+	for (i = 0; i < LT_SEC_NR; i++)
+		d->all[ARRAY_SIZE(own) + i] = &s->section[i];
 	for (i = 0; i < LT_SNAPSHOT_BUFFERS; i++) {
-		d->all[i] = all[i] ?: &s->section[i - (LT_SNAPSHOT_BUFFERS - LT_SEC_NR)];
 		d->all[i]->budget = budget;
 		lt_buffer_reserve(d->all[i], room[i]);
 	}
