@@ -92,6 +92,8 @@ void give_up_all() {
 }  // namespace
 
 void use_image_readers() {
+    // Inherited as ignored, it would have the kernel reap readers and give their pids to others.
+    ::signal(SIGCHLD, SIG_DFL);
     read_images_by({"/proc/self/exe", std::string(kImageReaderVerb)});
 }
 

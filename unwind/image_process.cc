@@ -72,6 +72,7 @@ bool ImageProcess::start() {
     const UniqueFd its(ends[1]);
     pid_ = SpawnPlan(its.get()).start(command_);
     if (pid_ < 0) return false;
+    clock_->begin(pid_);
     socket_ = std::move(own);
     ++number_;
     return true;
@@ -93,8 +94,12 @@ void ImageProcess::end() {
     if (!socket_) return;
     socket_.reset();
     ::kill(pid_, SIGKILL);
-    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    siginfo_t info{};
+    while (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT) < 0 &&
+           errno == EINTR) {
     }
+    clock_->end();
+    ::waitpid(pid_, nullptr, 0);
     pid_ = -1;
 }
 

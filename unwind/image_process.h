@@ -7,11 +7,13 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "unwind/image_messages.h"
+#include "unwind/reader_clock.h"
 #include "unwind/unique_fd.h"
 
 namespace lattop {
@@ -38,11 +40,15 @@ public:
     /// Counts processes, the first is 1; 0 while there is none.
     [[nodiscard]] std::uint64_t number() const { return socket_ ? number_ : 0; }
 
+    /// CPU time of all of them; any thread may ask it.
+    [[nodiscard]] std::shared_ptr<const ReaderClock> clock() const { return clock_; }
+
 private:
     std::vector<std::string> command_;
     UniqueFd socket_;
     pid_t pid_ = -1;
     std::uint64_t number_ = 0;
+    std::shared_ptr<ReaderClock> clock_ = std::make_shared<ReaderClock>();
 };
 
 }  // namespace lattop

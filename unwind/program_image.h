@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -100,6 +101,9 @@ private:
     std::size_t frames_bytes_ = 0;  // of all that came since it was emptied
 };
 
+/// CPU time in ns, so far. Any thread may ask, also when what it is the time of is gone.
+using ReadingTime = std::function<std::uint64_t()>;
+
 /// Opens images.
 class ImageSource {
 public:
@@ -115,6 +119,11 @@ public:
     /// What a file says about its debug file: of one that is the debug file its build id is
     /// the program's. Nothing where reading it came to an end.
     virtual std::optional<DebugName> name_of(const UniqueFd& fd) = 0;
+
+    /// CPU time that processes beside this one have read for it.
+    [[nodiscard]] virtual ReadingTime reading_time() const {
+        return [] { return 0; };
+    }
 };
 
 /// Reads in this process.

@@ -153,6 +153,10 @@ public:
         return std::nullopt;
     }
 
+    [[nodiscard]] ReadingTime reading_time() const override {
+        return [clock = reader_->clock()] { return clock->ns(); };
+    }
+
 private:
     std::shared_ptr<ImageProcess> reader_;
     std::uint32_t images_ = 0;

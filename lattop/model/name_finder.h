@@ -24,9 +24,9 @@ std::string command_line_text(std::string bytes);
 
 class NameFinder {
 public:
-    /// `fetch` gets debug files that are not installed; nullptr for none.
-    explicit NameFinder(std::shared_ptr<DebugFetch> fetch)
-        : symbolizer_({.fetch = std::move(fetch)}) {}
+    /// `fetch` gets debug files that are not installed; nullptr for none. `images` reads files.
+    NameFinder(std::shared_ptr<DebugFetch> fetch, std::shared_ptr<ImageSource> images)
+        : symbolizer_({.fetch = std::move(fetch)}, "/proc", {}, std::move(images)) {}
 
     /// Never throws: what cannot be looked at (out of memory, say) costs its
     /// own names only.

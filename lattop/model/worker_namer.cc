@@ -20,17 +20,22 @@
 namespace lattop {
 namespace {
 
-/// A thread that was on a CPU for more than this part of the time at a request is at work.
+/// A thread that was on a CPU, or its reader, for more than this part of the time at a request is
+/// at work.
 constexpr int kAtWork = 5;
 
 /// Processes that progress() names; there may be more.
 constexpr std::size_t kSilentNamed = 3;
 
-MakeFindName finders(std::shared_ptr<DebugFetch> fetch) {
-    return [fetch = std::move(fetch)]() -> FindName {
-        return [finder = std::make_shared<NameFinder>(fetch)](const NameRequest& request) {
-            return finder->answer(request);
-        };
+MakeNameTools name_tools(std::shared_ptr<DebugFetch> fetch) {
+    return [fetch = std::move(fetch)]() -> NameTools {
+        auto images = program_images();
+        ReadingTime reading_time = images->reading_time();
+        auto finder = std::make_shared<NameFinder>(fetch, std::move(images));
+        return {[finder = std::move(finder)](const NameRequest& request) {
+                    return finder->answer(request);
+                },
+                std::move(reading_time)};
     };
 }
 
@@ -107,13 +112,19 @@ bool WorkerNamer::Shared::wait_for_request(Worker& worker, std::unique_lock<std:
     return !stop && !worker.ended;
 }
 
-NameRequest WorkerNamer::Shared::begin(Worker& worker) {
+/// CPU time of the thread and of who reads for it.
+std::chrono::nanoseconds WorkerNamer::Shared::worked(const Worker& worker) const {
+    return limits.worked(worker.thread) + std::chrono::nanoseconds(worker.reading_time());
+}
+
+NameRequest WorkerNamer::Shared::begin(Worker& worker, const ReadingTime& reading_time) {
     NameRequest request = std::move(worker.requests.front());
     worker.requests.pop_front();
     worker.at = program_of(request);
     worker.since = worker.begun = limits.now();
     worker.thread = ::pthread_self();
-    worker.worked = limits.worked(worker.thread);
+    worker.reading_time = reading_time;
+    worker.worked = worked(worker);
     return request;
 }
 
@@ -121,13 +132,13 @@ NameRequest WorkerNamer::Shared::begin(Worker& worker) {
 /// not for ever.
 bool WorkerNamer::Shared::kept(Worker& worker, Time now) const {
     if (!worker.at || now - worker.since < worker.patience) return false;
-    const std::chrono::nanoseconds worked = limits.worked(worker.thread);
-    if ((worked - worker.worked) * kAtWork < now - worker.since) return true;
+    const std::chrono::nanoseconds by_now = worked(worker);
+    if ((by_now - worker.worked) * kAtWork < now - worker.since) return true;
     if (now - worker.begun >=
         std::max<std::chrono::steady_clock::duration>(limits.work, worker.patience))
         return true;
     worker.since = now;
-    worker.worked = worked;
+    worker.worked = by_now;
     return worker.silent;
 }
 
@@ -177,11 +188,11 @@ std::optional<WorkerNamer::Time> WorkerNamer::Shared::next_look(Time now) const 
     return next;
 }
 
-WorkerNamer::WorkerNamer(std::shared_ptr<DebugFetch> fetch) : WorkerNamer(finders(fetch)) {
+WorkerNamer::WorkerNamer(std::shared_ptr<DebugFetch> fetch) : WorkerNamer(name_tools(fetch)) {
     fetch_ = std::move(fetch);
 }
 
-WorkerNamer::WorkerNamer(MakeFindName make, const NamerLimits& limits)
+WorkerNamer::WorkerNamer(MakeNameTools make, const NamerLimits& limits)
     : WorkerNamer(std::make_shared<Shared>(std::move(make), limits)) {
     shared_->ready = UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!shared_->ready) throw std::system_error(errno, std::generic_category(), "eventfd");
@@ -211,18 +222,18 @@ WorkerNamer::~WorkerNamer() {
 void WorkerNamer::work(const std::shared_ptr<Shared>& shared,
                        const std::shared_ptr<Worker>& worker) {
     block_signals();
-    FindName find = shared->make();
+    NameTools tools = shared->make();
     std::unique_lock lock(shared->lock);
     while (shared->wait_for_request(*worker, lock)) {
-        const NameRequest request = shared->begin(*worker);
+        const NameRequest request = shared->begin(*worker, tools.reading_time);
         lock.unlock();
-        NameAnswer answer = find(request);
+        NameAnswer answer = tools.find(request);
         lock.lock();
         shared->end(*worker);
         shared->give(std::move(answer));
     }
     lock.unlock();
-    find = nullptr;  // closes files, which may take for ever as well
+    tools.find = nullptr;  // closes files, which may take for ever as well
     lock.lock();
     worker->stopped = true;
     shared->changed.notify_all();

@@ -4,9 +4,9 @@
 // screen, verbs that sample meanwhile, and batch. One thread works for all processes. A process
 // whose memory or files lie on a file system that does not answer keeps whoever looks at it, for
 // ever and not even to be killed. So a watcher, which touches nothing but a lock, leaves the thread
-// to that process after ten seconds in which it hardly used a CPU, or after a minute (a large
-// program's symbols are work, which is waited for, but not for ever), and another one goes on
-// with all others:
+// to that process after ten seconds in which it and its image reader hardly used a CPU, or after a
+// minute (a large program's symbols are work, which is waited for, but not for ever), and another
+// one goes on with all others:
 //
 //     requests -+-> common thread  --- 10 s at one request --->  the process's own thread
 //               |        ^-- a new one takes over ---'            |
@@ -41,6 +41,7 @@
 
 #include "lattop/model/namer.h"
 #include "lattop/model/program_id.h"
+#include "unwind/program_image.h"
 #include "unwind/unique_fd.h"
 
 namespace lattop {
@@ -48,8 +49,14 @@ namespace lattop {
 /// Answers a request; may take for ever. Must not throw.
 using FindName = std::function<NameAnswer(const NameRequest& request)>;
 
+/// What a thread finds names by.
+struct NameTools {
+    FindName find;
+    ReadingTime reading_time;  ///< of processes that it waits for while they work for it
+};
+
 /// Called by each thread, for itself.
-using MakeFindName = std::function<FindName()>;
+using MakeNameTools = std::function<NameTools()>;
 
 /// CPU time of a thread of this process; 0 where that cannot be known.
 std::chrono::nanoseconds thread_cpu_time(pthread_t thread);
@@ -73,7 +80,7 @@ public:
     explicit WorkerNamer(std::shared_ptr<DebugFetch> fetch = nullptr);
 
     /// The same, without a NameFinder.
-    explicit WorkerNamer(MakeFindName make, const NamerLimits& limits = {});
+    explicit WorkerNamer(MakeNameTools make, const NamerLimits& limits = {});
     ~WorkerNamer() override;
 
     void submit(std::vector<NameRequest> requests) override;
@@ -95,7 +102,8 @@ private:
         Time begun;
         Time since;                         // the same, or when it was last seen at work
         pthread_t thread{};                 // while it is at one
-        std::chrono::nanoseconds worked{};  // its CPU time at `since`
+        ReadingTime reading_time;           // of its tools, while it is at one
+        std::chrono::nanoseconds worked{};  // CPU time at `since`, its own and that
         std::chrono::steady_clock::duration patience;
         bool silent = false;   // at it for longer than that
         bool ended = false;    // is to end
@@ -104,15 +112,16 @@ private:
 
     /// Shared with the threads. `lock` guards all but the descriptor and what is const.
     struct Shared {
-        Shared(MakeFindName finder, const NamerLimits& given)
-            : make(std::move(finder)),
+        Shared(MakeNameTools tools, const NamerLimits& given)
+            : make(std::move(tools)),
               limits(given),
               common(std::make_shared<Worker>(given.patience)) {}
         Worker& worker_of(const ProgramId& program);
         void add(NameRequest request);
         void give(NameAnswer answer);
         bool wait_for_request(Worker& worker, std::unique_lock<std::mutex>& held);
-        NameRequest begin(Worker& worker);
+        NameRequest begin(Worker& worker, const ReadingTime& reading_time);
+        [[nodiscard]] std::chrono::nanoseconds worked(const Worker& worker) const;
         bool kept(Worker& worker, Time now) const;
         void end(Worker& worker);
         void put_off(Worker& worker);
@@ -120,7 +129,7 @@ private:
         [[nodiscard]] std::vector<std::uint32_t> silent() const;
         [[nodiscard]] std::optional<Time> next_look(Time now) const;
 
-        const MakeFindName make;
+        const MakeNameTools make;
         const NamerLimits limits;
         mutable std::mutex lock;
         std::condition_variable changed;  // for who answers

@@ -46,12 +46,18 @@ public:
         state_->changed.wait(lock, [&] { return state_->alive == 0; });
     }
 
-    [[nodiscard]] MakeFindName maker() const {
-        return [state = state_]() -> FindName {
-            return [finder = std::make_shared<Finder>(state)](const NameRequest& request) {
-                return finder->find(request);
-            };
+    [[nodiscard]] MakeNameTools maker() const {
+        return [state = state_]() -> NameTools {
+            return {[finder = std::make_shared<Finder>(state)](const NameRequest& request) {
+                        return finder->find(request);
+                    },
+                    [state] { return state->reading_ns.load(); }};
         };
+    }
+
+    /// Who reads for a thread has used a CPU for so long.
+    void read_for(std::chrono::nanoseconds time) {
+        state_->reading_ns += static_cast<std::uint64_t>(time.count());
     }
 
     void keep(std::uint32_t tgid) {
@@ -79,6 +85,7 @@ private:
         std::size_t kept = 0;
         std::size_t alive = 0;
         unsigned made = 0;
+        std::atomic<std::uint64_t> reading_ns{0};
     };
 
     class Finder {
@@ -210,6 +217,26 @@ TEST_CASE("a process that takes a thread much work is no silent one, until the w
     CHECK(it.namer.silent().empty());
     it.worked = 6s;
     it.pass(1s);
+    CHECK(it.namer.silent() == Pids{7});
+    CHECK(it.answers(1) == Texts{"8/1 8 by 1"});
+    it.finders.let_go(7);
+    CHECK(it.answers(1) == Texts{"7/1 7 by 0"});
+}
+
+TEST_CASE("a process whose files are work for who reads them is no silent one either") {
+    Named it;
+    it.finders.keep(7);
+    it.namer.submit({request_for(7, 1), request_for(8)});
+    it.finders.wait_for_kept(1);
+    it.finders.read_for(3s);
+    it.pass(10s);
+    CHECK(it.namer.silent().empty());
+    it.finders.read_for(1s);
+    it.worked = 1s;
+    it.pass(10s);
+    CHECK(it.namer.silent().empty());
+    it.finders.read_for(1s);
+    it.pass(10s);
     CHECK(it.namer.silent() == Pids{7});
     CHECK(it.answers(1) == Texts{"8/1 8 by 1"});
     it.finders.let_go(7);

@@ -20,6 +20,7 @@
 #include "unwind/elf_header.h"
 #include "unwind/image_messages.h"
 #include "unwind/image_server.h"
+#include "unwind/reader_clock.h"
 #include "unwind/symbolizer.h"
 
 namespace lattop::test {
@@ -178,6 +179,22 @@ TEST_CASE("a reader says of programs what is found in this process") {
             }
         }
     }
+}
+
+TEST_CASE("the time that a reader has used is known while it reads and when it has ended") {
+    auto source = readers();
+    const ReadingTime time = source->reading_time();
+    CHECK(time() == 0);
+    const std::uint64_t before = ReaderClock::all_ns();
+    CHECK(source->name_of(opened(kPrograms + "/symbols_by_id")));
+    const std::uint64_t reading = time();
+    CHECK(reading > 0);
+    CHECK(ReaderClock::all_ns() >= before + reading);
+    source = nullptr;
+    const std::uint64_t ended = time();
+    CHECK(ended >= reading);
+    CHECK(time() == ended);
+    CHECK(ReaderClock::all_ns() == before + ended);
 }
 
 TEST_CASE("a reader that cannot be started costs names for now") {
