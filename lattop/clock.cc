@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "unwind/nanoseconds.h"
+#include "unwind/reader_clock.h"
 
 namespace lattop {
 
@@ -27,7 +28,7 @@ std::uint64_t SystemClock::realtime_ns() const {
 }
 
 std::uint64_t SystemClock::cpu_ns() const {
-    return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    return clock_ns(CLOCK_PROCESS_CPUTIME_ID) + ReaderClock::all_ns();
 }
 
 std::string SystemClock::local_time() const {

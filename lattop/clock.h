@@ -24,7 +24,7 @@ public:
     /// Nanoseconds since the epoch.
     [[nodiscard]] virtual std::uint64_t realtime_ns() const = 0;
 
-    /// CPU time of this process so far, all its threads.
+    /// CPU time so far of this process, all its threads, and of its image readers.
     [[nodiscard]] virtual std::uint64_t cpu_ns() const = 0;
 
     /// The wall clock, local: "12:34:56".

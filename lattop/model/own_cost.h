@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What lattop itself costs: the module's hooks, the CPU time of this process
-// and, of that, of teaching the module. Measured by the commands at each refresh, shown in the
-// header of the live screen and of the batch text.
+// What lattop itself costs: the module's hooks, the CPU time of this process and
+// of its image readers, and of that what teaching the module took. Measured by the commands at each
+// refresh, shown in the header of the live screen and of the batch text.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace lattop {
 struct OwnCost {
     LearningState learning;
     double hooks = 0;         ///< of the module's hooks, on all CPUs
-    double cpu = 0;           ///< of this process
+    double cpu = 0;           ///< of this process and its image readers
     double learning_cpu = 0;  ///< of it
 };
 

@@ -15,11 +15,13 @@
 #include <fstream>
 #include <thread>
 
+#include "lattop/clock.h"
 #include "tests/unit/support/catch.h"
 #include "tests/unit/support/child.h"
 #include "unwind/elf_header.h"
 #include "unwind/image_messages.h"
 #include "unwind/image_server.h"
+#include "unwind/nanoseconds.h"
 #include "unwind/reader_clock.h"
 #include "unwind/symbolizer.h"
 
@@ -195,6 +197,14 @@ TEST_CASE("the time that a reader has used is known while it reads and when it h
     CHECK(ended >= reading);
     CHECK(time() == ended);
     CHECK(ReaderClock::all_ns() == before + ended);
+}
+
+TEST_CASE("what lattop takes of a CPU holds what its readers took") {
+    const auto source = readers();
+    CHECK(source->name_of(opened(kPrograms + "/symbols_by_id")));
+    const std::uint64_t own = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    const std::uint64_t of_readers = ReaderClock::all_ns();
+    CHECK(SystemClock().cpu_ns() >= own + of_readers);
 }
 
 TEST_CASE("a reader that cannot be started costs names for now") {
