@@ -10,8 +10,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <charconv>
 #include <csignal>
+#include <optional>
 #include <string>
 #include <system_error>
 
@@ -24,18 +25,17 @@
 namespace lattop {
 namespace {
 
-/// Address space: of all images together (SymbolizerLimits), and one that is read, its debug
-/// information compressed and not. Less on a small machine.
-constexpr rlim_t kMostMemory = rlim_t{2} << 30;
-constexpr rlim_t kLeastMemory = rlim_t{512} << 20;
-
-rlim_t memory_limit() {
+/// Of address space; nothing where it is not said.
+std::optional<rlim_t> memory_limit(std::span<const char* const> arguments) {
+    if (arguments.size() != 1) return std::nullopt;
+    const std::string_view text = arguments.front();
+    rlim_t bytes = 0;
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+    if (error != std::errc{} || stop != text.data() + text.size()) return std::nullopt;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     return RLIM_INFINITY;  // they take all addresses there are
 #endif
-    const auto pages = static_cast<rlim_t>(std::max(0L, ::sysconf(_SC_PHYS_PAGES)));
-    const auto all = pages * static_cast<rlim_t>(std::max(0L, ::sysconf(_SC_PAGESIZE)));
-    return std::clamp(all / 4, kLeastMemory, kMostMemory);
+    return bytes;
 }
 
 /// Who has nothing; the kernel's overflow uid.
@@ -69,7 +69,7 @@ void give_up_capabilities(CapabilitySet but) {
     }
 }
 
-void give_up_all() {
+void give_up_all(rlim_t memory) {
     be_killed_first();
     if (::geteuid() == 0) {
         give_up_capabilities(capability_bit(CAP_SETUID) | capability_bit(CAP_SETGID));
@@ -85,7 +85,7 @@ void give_up_all() {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_FSIZE, 0);
-    limit(RLIMIT_AS, memory_limit());
+    limit(RLIMIT_AS, memory);
     filter_system_calls(FilterFor::ImageReader);
 }
 
@@ -97,10 +97,11 @@ void use_image_readers() {
     read_images_by({"/proc/self/exe", std::string(kImageReaderVerb)});
 }
 
-int run_image_reader() {
-    if (!is_socket(kImageSocket))
+int run_image_reader(std::span<const char* const> arguments) {
+    const auto memory = memory_limit(arguments);
+    if (!is_socket(kImageSocket) || !memory)
         throw UsageError("lattop image-reader is started by lattop itself", "try lattop --help");
-    give_up_all();
+    give_up_all(*memory);
     serve_images(kImageSocket);
     ::_exit(0);
 }

@@ -6,6 +6,7 @@
 // docs/decisions/0020 says why.
 #pragma once
 
+#include <span>
 #include <string_view>
 
 namespace lattop {
@@ -15,7 +16,7 @@ inline constexpr std::string_view kImageReaderVerb = "image-reader";
 /// Has this program's images read so from now on (unwind/remote_image.h).
 void use_image_readers();
 
-/// The process's whole life; its exit status.
-int run_image_reader();
+/// The process's whole life; its exit status. `arguments`: how many bytes of memory it may take.
+int run_image_reader(std::span<const char* const> arguments);
 
 }  // namespace lattop

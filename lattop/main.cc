@@ -17,7 +17,7 @@ namespace lattop {
 namespace {
 
 int main_checked(Arguments::List list) {
-    if (!list.empty() && list.front() == kImageReaderVerb) return run_image_reader();
+    if (!list.empty() && list.front() == kImageReaderVerb) return run_image_reader(list.subspan(1));
     use_image_readers();
     if (const auto status = run_command(list)) return *status;
     Arguments arguments("", kSummary, list);

@@ -12,6 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <utility>
 
 #include "unwind/remote_image.h"
 
@@ -46,7 +47,7 @@ public:
     }
 
     /// -1 where it cannot be started.
-    pid_t start(std::vector<std::string>& command) const {
+    pid_t start(std::vector<std::string> command) const {
         std::vector<char*> argv;
         for (std::string& word : command)
             argv.push_back(word.data());
@@ -70,8 +71,14 @@ bool ImageProcess::start() {
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) return false;
     UniqueFd own(ends[0]);
     const UniqueFd its(ends[1]);
-    pid_ = SpawnPlan(its.get()).start(command_);
-    if (pid_ < 0) return false;
+    share_.emplace();
+    std::vector<std::string> command = command_;
+    command.push_back(std::to_string(share_->memory()));
+    pid_ = SpawnPlan(its.get()).start(std::move(command));
+    if (pid_ < 0) {
+        share_.reset();
+        return false;
+    }
     clock_->begin(pid_);
     socket_ = std::move(own);
     ++number_;
@@ -101,6 +108,7 @@ void ImageProcess::end() {
     clock_->end();
     ::waitpid(pid_, nullptr, 0);
     pid_ = -1;
+    share_.reset();
 }
 
 }  // namespace lattop

@@ -14,12 +14,14 @@
 
 #include "unwind/image_messages.h"
 #include "unwind/reader_clock.h"
+#include "unwind/reader_share.h"
 #include "unwind/unique_fd.h"
 
 namespace lattop {
 
 class ImageProcess {
 public:
+    /// `command`: a program and its arguments; one more says how many bytes of memory it may take.
     explicit ImageProcess(std::vector<std::string> command) : command_(std::move(command)) {}
     ImageProcess(const ImageProcess&) = delete;
     ImageProcess& operator=(const ImageProcess&) = delete;
@@ -40,6 +42,9 @@ public:
     /// Counts processes, the first is 1; 0 while there is none.
     [[nodiscard]] std::uint64_t number() const { return socket_ ? number_ : 0; }
 
+    /// What the process there is may take; 0 while there is none.
+    [[nodiscard]] std::uint64_t memory() const { return share_ ? share_->memory() : 0; }
+
     /// CPU time of all of them; any thread may ask it.
     [[nodiscard]] std::shared_ptr<const ReaderClock> clock() const { return clock_; }
 
@@ -48,6 +53,7 @@ private:
     UniqueFd socket_;
     pid_t pid_ = -1;
     std::uint64_t number_ = 0;
+    std::optional<ReaderShare> share_;
     std::shared_ptr<ReaderClock> clock_ = std::make_shared<ReaderClock>();
 };
 

@@ -120,6 +120,9 @@ public:
     /// the program's. Nothing where reading it came to an end.
     virtual std::optional<DebugName> name_of(const UniqueFd& fd) = 0;
 
+    /// Bytes that all images may hold together, as far as who reads them is concerned now.
+    [[nodiscard]] virtual std::size_t budget() const { return SIZE_MAX; }
+
     /// CPU time that processes beside this one have read for it.
     [[nodiscard]] virtual ReadingTime reading_time() const {
         return [] { return 0; };

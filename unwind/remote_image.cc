@@ -153,6 +153,11 @@ public:
         return std::nullopt;
     }
 
+    /// The rest of a reader's memory is for the one that it reads.
+    [[nodiscard]] std::size_t budget() const override {
+        return reader_->number() == 0 ? SIZE_MAX : reader_->memory() / 4;
+    }
+
     [[nodiscard]] ReadingTime reading_time() const override {
         return [clock = reader_->clock()] { return clock->ns(); };
     }

@@ -17,7 +17,8 @@
 namespace lattop {
 
 /// Reads by `command`, a program and its arguments, which is to serve_images() on descriptor 3
-/// (kImageSocket). It is started when something is asked for, and again where it has ended.
+/// (kImageSocket) within as many bytes as one more argument says. It is started when something is
+/// asked for, and again where it has ended.
 std::shared_ptr<ImageSource> remote_images(std::vector<std::string> command);
 
 inline constexpr int kImageSocket = 3;

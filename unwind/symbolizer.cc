@@ -72,6 +72,7 @@ Symbolizer::Symbolizer(DebugSources debug, std::string proc, SymbolizerLimits li
       proc_(std::move(proc)),
       source_(std::move(source)),
       read_less_(kMaxReadLess),
+      image_bytes_(limits.image_bytes),
       images_(limits.image_bytes),
       processes_(limits.maps_bytes),
       jits_(limits.perf_map_bytes) {}
@@ -145,6 +146,7 @@ Reading Symbolizer::reading_of(const ImageId& id) const {
 ProgramImage* Symbolizer::keep(const ImageId& id, std::unique_ptr<ProgramImage> image) {
     if (image == nullptr) return nullptr;
     const std::size_t cost = std::max(image->bytes(), kLeastImageCost);
+    images_.set_budget(std::min(image_bytes_, source_->budget()));
     return images_.put(id, std::move(image), cost).get();
 }
 

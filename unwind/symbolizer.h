@@ -48,7 +48,8 @@ struct Naming {
 };
 
 struct SymbolizerLimits {
-    std::size_t image_bytes = std::size_t{512} << 20;     ///< symbols of all files together
+    std::size_t image_bytes =
+        std::size_t{512} << 20;  ///< symbols of all files together; a reader may have room for less
     std::size_t maps_bytes = std::size_t{128} << 20;      ///< maps of all processes together
     std::size_t perf_map_bytes = std::size_t{128} << 20;  ///< of all JITs together
 };
@@ -141,6 +142,7 @@ private:
     std::string proc_;
     std::shared_ptr<ImageSource> source_;
     BoundedCache<ImageId, Reading, HashId> read_less_;  // files that readers came to an end at
+    std::size_t image_bytes_;
     BoundedCache<ImageId, std::unique_ptr<ProgramImage>, HashId> images_;
     BoundedCache<ProcessId, Process, HashId> processes_;
     BoundedCache<ProcessId, Jit, HashId> jits_;

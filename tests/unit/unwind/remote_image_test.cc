@@ -13,6 +13,7 @@
 #include <array>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <thread>
 
 #include "lattop/clock.h"
@@ -23,6 +24,7 @@
 #include "unwind/image_server.h"
 #include "unwind/nanoseconds.h"
 #include "unwind/reader_clock.h"
+#include "unwind/reader_share.h"
 #include "unwind/symbolizer.h"
 
 namespace lattop::test {
@@ -205,6 +207,30 @@ TEST_CASE("what lattop takes of a CPU holds what its readers took") {
     const std::uint64_t own = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     const std::uint64_t of_readers = ReaderClock::all_ns();
     CHECK(SystemClock().cpu_ns() >= own + of_readers);
+}
+
+TEST_CASE("readers that run at the same time take less the more they are") {
+    std::optional<ReaderShare> first(std::in_place);
+    const ReaderShare second;
+    CHECK(second.memory() == first->memory() / 2);
+    const std::uint64_t most = first->memory();
+    first.reset();
+    CHECK(ReaderShare().memory() == most);
+
+    const auto source = readers();
+    CHECK(source->budget() == SIZE_MAX);
+    CHECK(source->name_of(opened(kPrograms + "/symbols_by_id")));
+    CHECK(source->budget() == most / 4);
+
+    constexpr std::uint64_t kMiB = 1 << 20;
+    CHECK(reader_memory(1024 * kMiB, 0) == 512 * kMiB);
+    CHECK(reader_memory(4096 * kMiB, 0) == 1024 * kMiB);
+    CHECK(reader_memory(65536 * kMiB, 0) == 2048 * kMiB);
+    std::uint64_t together = 0;
+    for (unsigned place = 0; place < 17; ++place)
+        together += reader_memory(65536 * kMiB, place);
+    CHECK(together < 5632 * kMiB);
+    CHECK(reader_memory(65536 * kMiB, 1000) == 128 * kMiB);
 }
 
 TEST_CASE("a reader that cannot be started costs names for now") {
