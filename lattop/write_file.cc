@@ -72,11 +72,20 @@ int write_all(int fd, std::span<const std::byte> bytes) {
     return 0;
 }
 
+int store_all(int fd) {
+    int error = 0;
+    do {
+        error = ::fsync(fd) == 0 ? 0 : errno;
+    } while (error == EINTR);
+    return error == EINVAL ? 0 : error;  // some file systems have nowhere to store to
+}
+
 void replace_file(const std::string& path, std::string_view text, const std::string& input) {
     refuse_to_lose(path, input);
     Temporary file(path);
     if (const int error = write_all(file.fd(), std::as_bytes(std::span(text))))
         fail(path, std::strerror(error));
+    if (const int error = store_all(file.fd())) fail(path, std::strerror(error));
     file.become_path();
 }
 

@@ -79,4 +79,10 @@ void OutputFile::append(std::span<const std::byte> bytes) {
     end_ += bytes.size();
 }
 
+void OutputFile::finish() {
+    if (const int error = store_all(fd_.get()))
+        throw Error(fmt::format("cannot write {}: {}", path_, std::strerror(error)),
+                    "its end may be missing: make room, or record to another file system");
+}
+
 }  // namespace lattop::recording

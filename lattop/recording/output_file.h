@@ -25,6 +25,9 @@ public:
     /// full disk costs the record that found no room.
     void append(std::span<const std::byte> bytes);
 
+    /// Behind the last of it: waits until it is stored. Throws Error where it is not.
+    void finish();
+
     [[nodiscard]] const std::string& path() const { return path_; }
 
 private:

@@ -194,6 +194,7 @@ int record_command(Arguments& arguments) {
         }
         throw;
     }
+    file.finish();
     say_what_there_is();
     if (not_run) std::rethrow_exception(not_run);
     return 0;

@@ -116,6 +116,7 @@ public:
         write([&](recording::Writer& writer) {
             writer.add_names(so_far(), names(), world_.clock.realtime_ns());
             writer.end(world_.clock.realtime_ns());
+            file_->finish();
         });
     }
 

@@ -2,8 +2,10 @@
 #include "lattop/write_file.h"
 
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -12,6 +14,7 @@
 #include "lattop/verbs/export.h"
 #include "tests/unit/support/catch.h"
 #include "tests/unit/support/child.h"
+#include "tests/unit/support/failing_call.h"
 #include "tests/unit/support/file_limit.h"
 #include "tests/unit/support/recordings.h"
 
@@ -60,6 +63,18 @@ TEST_CASE("a file that finds no room leaves what was there") {
     }
     CHECK(content_of(path) == "before");
     CHECK(files_in(folder) == 1);
+}
+
+TEST_CASE("a file system that has no room only when it stores what was written loses nothing") {
+    const TempFolder folder;
+    const std::string path = folder.path() + "/out";
+    std::ofstream(path) << "before";
+    const auto replace = [&] { replace_file(path, "text", ""); };
+    CHECK_THROWS_WITH(with_failing_call(SYS_fsync, EDQUOT, replace), has_text("quota"));
+    CHECK(content_of(path) == "before");
+    CHECK(files_in(folder) == 1);
+    with_failing_call(SYS_fsync, EINVAL, replace);
+    CHECK(content_of(path) == "text");
 }
 
 int export_with(const std::vector<const char*>& words) {

@@ -2,8 +2,10 @@
 #include "lattop/recording/output_file.h"
 
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <fstream>
 #include <iterator>
 
@@ -11,6 +13,7 @@
 #include "lattop/source/error.h"
 #include "tests/unit/support/catch.h"
 #include "tests/unit/support/child.h"
+#include "tests/unit/support/failing_call.h"
 #include "tests/unit/support/file_limit.h"
 #include "tests/unit/support/recordings.h"
 
@@ -96,6 +99,15 @@ TEST_CASE("who has an old recording open sees nothing of the new one") {
     const std::string seen((std::istreambuf_iterator<char>(reader)), {});
     CHECK(seen.size() == sample_recording(1).size());
     CHECK(recording::open_recording(path).size() == 2);
+}
+
+TEST_CASE("a recording that could not be stored is no success") {
+    const TempFolder folder;
+    OutputFile file(folder.path() + "/r");
+    file.append(sample_recording(2));
+    CHECK_THROWS_WITH(with_failing_call(SYS_fsync, EDQUOT, [&] { file.finish(); }),
+                      has_text("quota"));
+    file.finish();
 }
 
 TEST_CASE("a file that may not grow keeps what was written before, whole") {
