@@ -25,14 +25,12 @@ void call(long number, Words& words) {
         throw std::system_error(errno, std::generic_category(), "capabilities");
 }
 
-/// What this thread could still get by an exec. Only who has CAP_SETPCAP may
-/// drop it; for others no_new_privs says the same.
+}  // namespace
+
 void narrow_bounding_set(CapabilitySet wanted) {
     for (int i = 0, held = 0; (held = ::prctl(PR_CAPBSET_READ, i, 0, 0, 0)) >= 0; ++i)
         if (held != 0 && (wanted & capability_bit(i)) == 0) ::prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
 }
-
-}  // namespace
 
 CapabilitySet keep_capabilities(CapabilitySet wanted) {
     narrow_bounding_set(wanted);

@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -60,6 +61,12 @@ void be_killed_first() {
     ::close(fd);
 }
 
+/// What lattop was started with, by a shell perhaps, is not for this process.
+void close_all_but_the_socket() {
+    static_assert(kImageSocket > STDERR_FILENO);
+    ::syscall(SYS_close_range, kImageSocket + 1, ~0U, 0);
+}
+
 /// What cannot be given up (in a user namespace there may be nobody else to be) is kept: all the
 /// rest holds.
 void give_up_capabilities(CapabilitySet but) {
@@ -71,6 +78,8 @@ void give_up_capabilities(CapabilitySet but) {
 
 void give_up_all(rlim_t memory) {
     be_killed_first();
+    close_all_but_the_socket();
+    narrow_bounding_set(0);
     if (::geteuid() == 0) {
         give_up_capabilities(capability_bit(CAP_SETUID) | capability_bit(CAP_SETGID));
         static_cast<void>(::setgroups(0, nullptr) == 0);

@@ -42,6 +42,9 @@ public:
     /// Counts processes, the first is 1; 0 while there is none.
     [[nodiscard]] std::uint64_t number() const { return socket_ ? number_ : 0; }
 
+    /// -1 while there is none.
+    [[nodiscard]] pid_t pid() const { return pid_; }
+
     /// What the process there is may take; 0 while there is none.
     [[nodiscard]] std::uint64_t memory() const { return share_ ? share_->memory() : 0; }
 

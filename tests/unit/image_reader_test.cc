@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What a `lattop image-reader` may do, by what the kernel says of one that has answered.
+#include "lattop/image_reader.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "tests/unit/support/catch.h"
+#include "tests/unit/support/child.h"
+#include "unwind/image_process.h"
+#include "unwind/remote_image.h"
+
+namespace lattop::test {
+namespace {
+
+const std::string kReadProgram = std::string(LATTOP_TEST_PROGRAMS) + "/symbols_pie";
+
+/// One that holds a program open.
+class RunningReader {
+public:
+    RunningReader() {
+        REQUIRE(process_.start());
+        const UniqueFd program(::open(kReadProgram.c_str(), O_RDONLY | O_CLOEXEC));
+        REQUIRE(process_.ask({.op = ImageOp::Open, .image = 1, .flag = true}, program.get()));
+        folder_ = "/proc/" + std::to_string(process_.pid());
+        status_ = content_of(folder_ + "/status");
+    }
+
+    /// What /proc/PID/status says there, words one space apart.
+    [[nodiscard]] std::string status(const std::string& name) const {
+        const std::size_t place = status_.find("\n" + name + ":");
+        if (place == std::string::npos) return "none";
+        const std::size_t begin = place + name.size() + 2;
+        std::istringstream line(status_.substr(begin, status_.find('\n', begin) - begin));
+        std::string words;
+        for (std::string word; line >> word;)
+            words += (words.empty() ? "" : " ") + word;
+        return words;
+    }
+
+    [[nodiscard]] std::string file(const std::string& name) const {
+        return content_of(folder_ + "/" + name);
+    }
+
+    /// What its descriptors are, but for the socket's number.
+    [[nodiscard]] std::multiset<std::string> descriptors() const {
+        std::multiset<std::string> found;
+        for (const auto& entry : std::filesystem::directory_iterator(folder_ + "/fd")) {
+            const std::string path = std::filesystem::read_symlink(entry.path()).string();
+            found.insert(path.substr(0, path.find(":[")));
+        }
+        return found;
+    }
+
+private:
+    ImageProcess process_{{LATTOP_TEST_LATTOP, std::string(kImageReaderVerb)}};
+    std::string folder_, status_;
+};
+
+}  // namespace
+
+TEST_CASE("an image reader has no capability, can get none, and has a filter of system calls") {
+    const RunningReader reader;
+    const std::string none(16, '0');
+    for (const char* set : {"CapInh", "CapPrm", "CapEff", "CapAmb"})
+        CHECK(reader.status(set) == none);
+    CHECK(reader.status("NoNewPrivs") == "1");
+    CHECK(reader.status("Seccomp") == "2");
+    CHECK(reader.file("oom_score_adj") == "1000\n");
+}
+
+TEST_CASE("an image reader of root's is nobody, and holds what it was given alone") {
+    if (::geteuid() != 0) {
+        WARN("not shown: only root's reader becomes another user");
+        return;
+    }
+    // As a shell leaves one to its commands.
+    const UniqueFd inherited(::fcntl(STDIN_FILENO, F_DUPFD, 100));
+    REQUIRE(inherited);
+    const RunningReader reader;
+    CHECK(reader.status("CapBnd") == std::string(16, '0'));
+    CHECK(reader.status("Uid") == "65534 65534 65534 65534");
+    CHECK(reader.status("Gid") == "65534 65534 65534 65534");
+    CHECK(reader.status("Groups").empty());
+    const std::multiset<std::string> expected = {"/dev/null", "/dev/null", "/dev/null", "socket",
+                                                 std::filesystem::canonical(kReadProgram).string()};
+    CHECK(reader.descriptors() == expected);
+}
+
+}  // namespace lattop::test
