@@ -5,12 +5,13 @@
 
 #include <elfutils/libdwelf.h>
 #include <fmt/format.h>
+#include <lzma.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <memory>
-#include <vector>
+#include <string_view>
 
 #include "unwind/elf_handle.h"
 
@@ -21,45 +22,9 @@ namespace {
 constexpr std::size_t kMinBuildId = 2;
 constexpr std::size_t kMaxBuildId = 64;
 
-/// A larger file is not read through for its checksum.
-constexpr off_t kMaxLinked = off_t{1} << 30;
-
 std::string folder_of(const std::string& path) {
     const std::size_t slash = path.rfind('/');
     return slash == std::string::npos ? "" : path.substr(0, slash);
-}
-
-/// CRC-32 as .gnu_debuglink has it (IEEE 802.3, reflected, 0xedb88320).
-constexpr std::array<std::uint32_t, 256> crc_table() {
-    std::array<std::uint32_t, 256> table{};
-    for (std::uint32_t i = 0; i < table.size(); ++i) {
-        std::uint32_t value = i;
-        for (int bit = 0; bit < 8; ++bit)
-            value = (value & 1) != 0 ? value >> 1 ^ 0xedb88320 : value >> 1;
-        table.at(i) = value;
-    }
-    return table;
-}
-
-bool has_crc(const UniqueFd& fd, std::uint32_t wanted) {
-    struct stat info {};
-    if (::fstat(fd.get(), &info) != 0 || info.st_size > kMaxLinked) return false;
-    static constexpr auto kTable = crc_table();
-    std::uint32_t crc = ~0U;
-    std::vector<unsigned char> chunk(std::size_t{1} << 16);
-    off_t at = 0;
-    ssize_t n = 0;
-    // Not to its end, which its owner may move on.
-    for (; at < info.st_size && (n = ::pread(fd.get(), chunk.data(), chunk.size(), at)) > 0;
-         at += n)
-        for (ssize_t i = 0; i < n; ++i)
-            crc = kTable.at((crc ^ chunk[static_cast<std::size_t>(i)]) & 0xff) ^ crc >> 8;
-    return at == info.st_size && ~crc == wanted;
-}
-
-bool belongs(const UniqueFd& fd, const DebugName& name, const IdentifyFile& identify) {
-    if (name.build_id.empty()) return has_crc(fd, name.link_crc);
-    return identify(fd).build_id == name.build_id;
 }
 
 }  // namespace
@@ -88,23 +53,49 @@ DebugName debug_name(const UniqueFd& fd) {
     return elf == nullptr ? DebugName{} : debug_name(elf.get());
 }
 
-UniqueFd find_debug_file(const DebugName& name, const std::string& path, const std::string& folder,
-                         const OpenFile& open, const IdentifyFile& identify) {
-    std::vector<std::string> candidates;
+DebugFileSearch::DebugFileSearch(const DebugName& name, const std::string& path,
+                                 const std::string& folder, IdentifyFile identify,
+                                 off_t most_summed)
+    : name_(name), identify_(std::move(identify)), left_(most_summed) {
     if (!name.build_id.empty())
-        candidates.push_back(fmt::format("{}/.build-id/{}/{}.debug", folder,
-                                         name.build_id.substr(0, 2), name.build_id.substr(2)));
+        candidates_.push_back(fmt::format("{}/.build-id/{}/{}.debug", folder,
+                                          name.build_id.substr(0, 2), name.build_id.substr(2)));
     const std::string beside = folder_of(path);
     if (!name.link.empty() && path.starts_with('/'))
         for (const std::string& place : {beside, beside + "/.debug", folder + beside})
-            candidates.push_back(place + "/" + name.link);
-    for (const std::string& candidate : candidates) {
-        // A link may name the program itself.
-        if (candidate == path) continue;
+            candidates_.push_back(place + "/" + name.link);
+    // A link may name the program itself.
+    std::erase(candidates_, path);
+}
+
+UniqueFd DebugFileSearch::find(const OpenFile& open) {
+    for (const std::string& candidate : candidates_) {
         UniqueFd fd = open(candidate);
-        if (fd && belongs(fd, name, identify)) return fd;
+        if (fd && belongs(fd)) return fd;
     }
     return {};
+}
+
+bool DebugFileSearch::belongs(const UniqueFd& fd) {
+    struct stat info {};
+    if (::fstat(fd.get(), &info) != 0) return false;
+    if (!others_.emplace(info.st_dev, info.st_ino).second) return false;
+    if (name_.build_id.empty()) return has_checksum(fd, info.st_size);
+    return identify_(fd).build_id == name_.build_id;
+}
+
+/// .gnu_debuglink has the CRC-32 that xz has too (IEEE 802.3).
+bool DebugFileSearch::has_checksum(const UniqueFd& fd, off_t bytes) {
+    if (bytes > left_) return false;
+    std::uint32_t crc = 0;
+    std::vector<std::uint8_t> chunk(std::size_t{1} << 16);
+    off_t at = 0;
+    ssize_t n = 0;
+    // Not to its end, which its owner may move on.
+    for (; at < bytes && (n = ::pread(fd.get(), chunk.data(), chunk.size(), at)) > 0; at += n)
+        crc = ::lzma_crc32(chunk.data(), static_cast<std::size_t>(n), crc);
+    left_ -= std::min(at, left_);
+    return at == bytes && crc == name_.link_crc;
 }
 
 }  // namespace lattop

@@ -5,9 +5,14 @@
 // by the symbolizer for files that carry none.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "unwind/unique_fd.h"
 
@@ -33,11 +38,31 @@ using OpenFile = std::function<UniqueFd(const std::string& path)>;
 /// What a file says of itself; nothing where it cannot be read.
 using IdentifyFile = std::function<DebugName(const UniqueFd& fd)>;
 
-/// The debug file of a program mapped as `path`: by its build id in
-/// `folder`/.build-id, then by its link beside it, in .debug there, and in
-/// `folder` under its path. Only a file with the same build id is taken, or,
-/// where the program has none, with the checksum it names.
-UniqueFd find_debug_file(const DebugName& name, const std::string& path, const std::string& folder,
-                         const OpenFile& open, const IdentifyFile& identify);
+/// How much is read through for the checksum of one program's debug file.
+inline constexpr off_t kMaxSummed = off_t{1} << 30;
+
+/// Looks for the debug file of one program, in one root after the other.
+class DebugFileSearch {
+public:
+    /// Of a program mapped as `path`. `most_summed`: bytes for checksums, of all files together;
+    /// whoever wrote the program may have put large files there.
+    DebugFileSearch(const DebugName& name, const std::string& path, const std::string& folder,
+                    IdentifyFile identify, off_t most_summed = kMaxSummed);
+
+    /// By its build id in `folder`/.build-id, then by its link beside it, in .debug there, and in
+    /// `folder` under its path. Only a file with the same build id is taken, or, where the program
+    /// has none, with the checksum it names. A file that was none before is not read again.
+    UniqueFd find(const OpenFile& open);
+
+private:
+    bool belongs(const UniqueFd& fd);
+    bool has_checksum(const UniqueFd& fd, off_t bytes);
+
+    DebugName name_;
+    std::vector<std::string> candidates_;
+    IdentifyFile identify_;
+    off_t left_;                                // to be summed
+    std::set<std::pair<dev_t, ino_t>> others_;  // files that are not it
+};
 
 }  // namespace lattop

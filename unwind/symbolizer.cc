@@ -200,10 +200,10 @@ UniqueFd Symbolizer::installed_debug_file(ProgramImage& image, const DebugName& 
         return DebugName{};
     };
     const OpenFile in_root = [&](const std::string& path) { return files.open_in_root(path); };
-    UniqueFd fd = find_debug_file(name, mapping.path, debug_.folder, open_regular_file, identify);
+    DebugFileSearch search(name, mapping.path, debug_.folder, identify);
+    UniqueFd fd = search.find(open_regular_file);
     if (fd && is_roots(fd)) alt_link = AltLink::Followed;
-    if (!fd && !image.lost())
-        fd = find_debug_file(name, mapping.path, debug_.folder, in_root, identify);
+    if (!fd && !image.lost()) fd = search.find(in_root);
     return fd;
 }
 
