@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -172,6 +173,7 @@ struct CursesTerminal::Curses {
     Curses(const Curses&) = delete;
     Curses& operator=(const Curses&) = delete;
     ~Curses() {
+        if (!takes_output()) start_output();
         ::endwin();
         ::delscreen(screen);
         ::pthread_sigmask(SIG_SETMASK, &mask_before, nullptr);
@@ -190,6 +192,27 @@ struct CursesTerminal::Curses {
         // the cursor by a write(2) of its own.
         ::endwin();
         ::wrefresh(stdscr);
+    }
+
+    /// Whether what is written now does not have to wait; one that was stopped (^S) takes none.
+    static bool takes_output() {
+        pollfd output{STDOUT_FILENO, POLLOUT, 0};
+        return ::poll(&output, 1, 0) != 0;
+    }
+
+    /// As ^Q does: who ends lattop, from elsewhere, wants the terminal back.
+    static void start_output() {
+        ::tcflow(STDOUT_FILENO, TCOOFF);
+        ::tcflow(STDOUT_FILENO, TCOON);
+    }
+
+    /// Until the terminal takes output. False where there is a signal to be taken first: while
+    /// this program waits in write(2) it takes none.
+    [[nodiscard]] bool wait_for_output() const {
+        std::array<pollfd, 2> fds = {{{STDOUT_FILENO, POLLOUT, 0}, {signals.get(), POLLIN, 0}}};
+        while (::poll(fds.data(), fds.size(), -1) < 0 && errno == EINTR) {
+        }
+        return fds[0].revents != 0;
     }
 
     /// Terminals that cannot go back to their default colours get plain ones.
@@ -221,6 +244,7 @@ Size CursesTerminal::size() const {
 }
 
 void CursesTerminal::show(const Canvas& canvas) {
+    if (!curses_->wait_for_output()) return;
     ::werase(stdscr);
     for (int y = 0; y < canvas.height(); ++y) {
         std::wstring run;
@@ -282,7 +306,9 @@ std::optional<Event> CursesTerminal::take_signal() {
 Event CursesTerminal::wait(std::optional<std::chrono::steady_clock::time_point> until,
                            const ReadyFds& ready) {
     for (;;) {
-        // First what curses read already but did not give yet.
+        // Reading keys draws a window of another size, and may so wait for the terminal.
+        if (const auto event = take_signal()) return *event;
+        // What curses read already but did not give yet.
         if (const auto event = read_input()) return *event;
         std::array<pollfd, 4> fds = {{{STDIN_FILENO, POLLIN, 0},
                                       {curses_->signals.get(), POLLIN, 0},

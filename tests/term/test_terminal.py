@@ -38,6 +38,15 @@ def signals_restore_the_terminal(setup):
 
 
 @test
+def a_signal_ends_it_while_the_terminal_is_stopped(setup):
+    lattop = Lattop(setup)
+    pid = lattop.terminal.pid_of("lattop")
+    lattop.terminal.keys("C-s")
+    os.kill(pid, signal.SIGTERM)
+    lattop.check_restored()
+
+
+@test
 def an_error_while_it_runs_restores_the_terminal_and_is_shown_after(setup):
     lattop = Lattop(setup)
     os.truncate(setup.records, 100)
