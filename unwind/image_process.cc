@@ -49,6 +49,7 @@ public:
     /// -1 where it cannot be started.
     pid_t start(std::vector<std::string> command) const {
         std::vector<char*> argv;
+        argv.reserve(command.size() + 1);
         for (std::string& word : command)
             argv.push_back(word.data());
         argv.push_back(nullptr);
