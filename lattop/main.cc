@@ -42,6 +42,9 @@ int report(const char* what, const std::string& hint, ExitCode code) {
 int main(int argc, char** argv) {
     std::setlocale(LC_ALL, "");
     std::signal(SIGPIPE, SIG_IGN);
+    // Inherited as ignored, the pid of a child that has ended could be another process's before
+    // the child is waited for or killed.
+    std::signal(SIGCHLD, SIG_DFL);
     lattop::allow_more_files();
     try {
         return lattop::main_checked(lattop::Arguments::List(argv, static_cast<std::size_t>(argc))

@@ -16,6 +16,7 @@
 #include "lattop/open_files.h"
 #include "lattop/source/error.h"
 #include "tests/unit/support/catch.h"
+#include "tests/unit/support/disposition.h"
 #include "tests/unit/support/errors_of.h"
 #include "tests/unit/support/snapshot_builder.h"
 
@@ -52,20 +53,6 @@ int end_of(ChildCommand& child, EndSignals& signals) {
         signals.wait_until(std::chrono::steady_clock::now() + std::chrono::milliseconds(100));
     }
 }
-
-/// What a signal does, for as long as it lives.
-class Disposition {
-public:
-    Disposition(int number, void (*handler)(int))
-        : number_(number), before_(std::signal(number, handler)) {}
-    Disposition(const Disposition&) = delete;
-    Disposition& operator=(const Disposition&) = delete;
-    ~Disposition() { std::signal(number_, before_); }
-
-private:
-    int number_;
-    void (*before_)(int);
-};
 
 int run(std::vector<std::string> command) {
     EndSignals signals;
