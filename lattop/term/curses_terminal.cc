@@ -16,6 +16,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <span>
 #include <string>
 #include <system_error>
 
@@ -38,12 +39,26 @@ constexpr int kEscapeMs = 25;
 
 constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH};
 
-sigset_t signal_set() {
+sigset_t signal_set(std::span<const int> signals = kSignals) {
     sigset_t set;
     ::sigemptyset(&set);
-    for (const int signal : kSignals)
+    for (const int signal : signals)
         ::sigaddset(&set, signal);
     return set;
+}
+
+/// Stops this process, as ^Z stops one that does not look at signals: not where no shell would
+/// continue it (an orphaned process group), which SIGSTOP would stop too.
+void stop_for_shell() {
+    struct sigaction usual {};
+    usual.sa_handler = SIG_DFL;
+    struct sigaction of_curses {};
+    const sigset_t set = signal_set(std::array{SIGTSTP});
+    ::sigaction(SIGTSTP, &usual, &of_curses);
+    ::raise(SIGTSTP);
+    ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+    ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+    ::sigaction(SIGTSTP, &of_curses, nullptr);
 }
 
 /// How styles look: foreground and background where there is colour, attributes
@@ -283,7 +298,7 @@ void CursesTerminal::fit_window() {
 /// Ctrl-Z: leaves the terminal to the shell until it is continued.
 void CursesTerminal::stop_and_resume() {
     ::endwin();
-    ::raise(SIGSTOP);
+    stop_for_shell();
     ::reset_prog_mode();
     fit_window();
     redraw();

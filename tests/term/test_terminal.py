@@ -87,6 +87,20 @@ def ctrl_z_gives_the_terminal_back_and_fg_takes_it_again(setup):
 
 
 @test
+def ctrl_z_changes_nothing_where_no_shell_could_continue_it(setup):
+    lattop = Lattop(setup)
+    terminal = lattop.terminal
+    # With a process in between: tmux itself continues what stops.
+    terminal.tmux("respawn-pane", "-k", "sh", "-c", f"{setup.lattop} -i {setup.records} -d 0.2; :")
+    for shown in "no kernel threads", "kworker":
+        terminal.wait("dbserver", "BLK%")
+        terminal.keys("C-z")
+        terminal.keys("K")
+        terminal.wait(shown)
+    terminal.close()
+
+
+@test
 def a_stop_and_a_continue_from_outside_draw_the_screen_anew(setup):
     lattop = Lattop(setup)
     terminal = lattop.terminal
