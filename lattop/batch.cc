@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,8 @@
 #include "lattop/export/text.h"
 #include "lattop/model/model.h"
 #include "lattop/model/own_cost.h"
+#include "lattop/model/sleep_objects.h"
+#include "lattop/model/wait_objects.h"
 #include "lattop/output.h"
 #include "lattop/source/passing_errors.h"
 
@@ -52,32 +55,34 @@ std::uint64_t realtime_of(const World& world) {
     return world.source.realtime_ns().value_or(world.clock.realtime_ns());
 }
 
+/// What is found in time of those that sleep in a snapshot; also of what the one before asked for,
+/// where it was too late for that.
+WaitObjects find_objects(const Snapshot& snapshot, ObjectFinder& finder,
+                         std::chrono::milliseconds patience) {
+    SleepObjects objects;
+    finder.want(snapshot);
+    for (const FoundObjects& found : finder.wait(patience))
+        for (const FoundObjects::Object& object : found.objects)
+            objects.add(found.time_ns, object.sleep, object.text);
+    return known_objects(snapshot, [&](const Task& task) { return objects.find(snapshot, task); });
+}
+
 /// What a recording has is shown unasked. Of what runs: nothing where the options do not ask.
-FindObjects objects_finder(const Options& options, const TableContext& context,
-                           const World& world) {
+FindObjects objects_finder(const Options& options, const TableContext& context, const World& world,
+                           std::chrono::milliseconds patience) {
     if (!world.source.live())
         return [&](std::span<const Task* const> /*tasks*/) {
             const Snapshot& snapshot = context.model.snapshot();
-            return recorded_objects(
+            return known_objects(
                 snapshot, [&](const Task& task) { return world.stacks.object(snapshot, task); });
         };
-    if (!options.objects || !world.find_object) return {};
-    const auto take = [&] {
-        Query query;
-        query.sort = LT_SORT_PID;
-        query.traces = LT_TRACES_NONE;
-        query.limit = LT_MAX_LIMIT;
-        query.flags = LT_Q_ASLEEP;
-        query.pids = options.selection.pids;
-        return world.source.take(query, Moment::Same);
-    };
-    return [&, take](std::span<const Task* const> tasks) {
-        try {
-            return find_wait_objects(tasks, world.find_object, take);
-        } catch (const PassingError& error) {
-            complain(fmt::format("{}: what tasks wait for is not known this time", error.what()));
-            return WaitObjects{};
-        }
+    if (!options.objects || world.objects == nullptr) return {};
+    return [&, patience](std::span<const Task* const> tasks) {
+        Snapshot shown;
+        shown.header.time_ns = context.model.snapshot().header.time_ns;
+        for (const Task* task : tasks)
+            shown.tasks.push_back(*task);
+        return find_objects(shown, *world.objects, patience);
     };
 }
 
@@ -87,6 +92,7 @@ struct Refresh {
     OwnCost cost;
     bool first;
     bool last;
+    std::chrono::milliseconds objects_patience;
 };
 
 /// False when nobody reads any more.
@@ -94,9 +100,9 @@ bool write_refresh(const Options& options, const TableContext& context, const Wo
                    const Refresh& refresh, const Output& output) {
     const RowOptions rows = row_options(options);
     if (options.json)
-        return write_refresh_json(context, rows, limit_of(options), realtime_of(world),
-                                  refresh.cost.learning, objects_finder(options, context, world),
-                                  output);
+        return write_refresh_json(
+            context, rows, limit_of(options), realtime_of(world), refresh.cost.learning,
+            objects_finder(options, context, world, refresh.objects_patience), output);
     TextOptions text;
     text.rows = rows;
     text.limit = limit_of(options);
@@ -134,6 +140,12 @@ private:
     std::chrono::milliseconds delay_;
     Clock::Time next_;
 };
+
+/// Until the next look, within bounds; for those of the last document as long as may be.
+std::chrono::milliseconds objects_patience(const Pace& pace, bool last) {
+    constexpr std::chrono::milliseconds kMost{5000};
+    return last ? kMost : std::clamp(pace.left(), kObjectsPatience, kMost);
+}
 
 /// Tries again at the next refreshes where a read fails in passing.
 Snapshot take_patiently(const Query& query, const World& world, Pace& pace) {
@@ -188,7 +200,8 @@ void run_batch(const Options& options, World world, Charset charset, const Outpu
         if (wait)
             wait = wait_for_users(world.users,
                                   last ? kUsersPatience : std::min(kUsersPatience, pace.left()));
-        const Refresh refresh{charset, meter.measure(model.snapshot().header), n == 1, last};
+        const Refresh refresh{charset, meter.measure(model.snapshot().header), n == 1, last,
+                              objects_patience(pace, last)};
         if (!write_refresh(options, context, world, refresh, output) || last) return;
         pace.wait();
     }

@@ -13,7 +13,6 @@
 #include "lattop/model/object_finder.h"
 #include "lattop/model/user_stacks.h"
 #include "lattop/model/users.h"
-#include "lattop/model/wait_objects.h"
 #include "lattop/options.h"
 #include "lattop/output.h"
 #include "lattop/reasons/reasons.h"
@@ -30,8 +29,7 @@ struct World {
     Clock& clock;
     const Learning& learning;
     Reasons& reasons;
-    FindObject find_object{};  ///< asked where the options say so; nothing where nobody knows
-    ObjectFinder* objects = nullptr;  ///< of sleeps for a recording; nullptr: it has none
+    ObjectFinder* objects = nullptr;  ///< of sleeps; nullptr where nobody asks for them
 };
 
 /// Waits for the names of users that were asked for, as long as `patience` says. Says

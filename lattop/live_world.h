@@ -27,7 +27,7 @@ public:
     LiveWorld(bool learn, StopNaming stop);
 
     [[nodiscard]] World world() {
-        return {source_, stacks_, users_, cgroups_, clock_, *learning_, reasons_, {}, &objects_};
+        return {source_, stacks_, users_, cgroups_, clock_, *learning_, reasons_, &objects_};
     }
 
 private:

@@ -13,6 +13,7 @@
 #include "lattop/live.h"
 #include "lattop/live_world.h"
 #include "lattop/model/column_choice.h"
+#include "lattop/model/object_worker.h"
 #include "lattop/model/screen_choice.h"
 #include "lattop/model/stack_names.h"
 #include "lattop/model/stoppable_namer.h"
@@ -57,8 +58,8 @@ std::string run_here(const Options& options) {
         StackNames stacks(batch_namer(), StackNames::Keep::Shown);
         SystemUsers users;
         const auto learning = make_learning(options);
-        run_batch(options,
-                  {source, stacks, users, cgroups, clock, *learning, reasons, system_objects()},
+        ObjectWorker objects(ObjectChoice::all());
+        run_batch(options, {source, stacks, users, cgroups, clock, *learning, reasons, &objects},
                   locale_charset(), write_output);
         return "";
     }

@@ -37,11 +37,11 @@ std::vector<const Task*> ObjectChoice::choose(const Snapshot& snapshot,
         const auto asked = asked_.find(sleep->task);
         const bool known = asked != asked_.end() && asked->second.begin_ns == sleep->begin_ns;
         if (known) asleep.insert(*asked);
-        if (!known || now - asked->second.time_ns >= kAgainAfterNs)
+        if (!known || now - asked->second.time_ns >= again_after_ns_)
             candidates.push_back({&task, *sleep, known ? asked->second.time_ns : 0});
     }
     asked_ = std::move(asleep);
-    const std::size_t n = std::min(candidates.size(), kMost);
+    const std::size_t n = std::min(candidates.size(), most_);
     std::ranges::partial_sort(candidates, candidates.begin() + static_cast<std::ptrdiff_t>(n), {},
                               &Candidate::order);
     std::vector<const Task*> chosen;

@@ -5,7 +5,8 @@
 // snapshot: those whose sleep was not asked about yet, the longest first, then those that were
 // asked longest ago, each 10 s at the earliest, since who holds a mutex may change meanwhile.
 // A server whose thousands of threads sleep for good is through after some snapshots, and what
-// is new goes first from then on. Used by ObjectWorker.
+// is new goes first from then on. Where somebody asked for it, all of them are asked about each
+// time. Used by ObjectWorker.
 #pragma once
 
 #include <cstddef>
@@ -23,6 +24,12 @@ public:
     static constexpr std::size_t kMost = 64;  ///< of a snapshot
     static constexpr std::uint64_t kAgainAfterNs = 10'000'000'000;
 
+    explicit ObjectChoice(std::size_t most = kMost, std::uint64_t again_after_ns = kAgainAfterNs)
+        : most_(most), again_after_ns_(again_after_ns) {}
+
+    /// Of every snapshot all.
+    static ObjectChoice all() { return ObjectChoice(SIZE_MAX, 0); }
+
     /// Those to be asked now, but for those that `avoided` says. They point into the snapshot.
     std::vector<const Task*> choose(const Snapshot& snapshot,
                                     const std::function<bool(const Task&)>& avoided = {});
@@ -33,6 +40,8 @@ private:
         std::uint64_t time_ns = 0;
     };
 
+    std::size_t most_;
+    std::uint64_t again_after_ns_;
     std::unordered_map<TaskId, Asked, HashTaskId> asked_;  // of those asleep in the last snapshot
 };
 

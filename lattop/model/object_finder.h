@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The seam between whoever records what sleeps wait for and whoever finds it, beside the
-// snapshots. Asked by record and run; ObjectWorker is the real one.
+// snapshots. Asked by record, run and `--json --objects`; ObjectWorker is the real one.
 #pragma once
 
 #include <chrono>

@@ -92,6 +92,7 @@ FoundObjects ObjectWorker::Shared::find(const Batch& of, const FindObject& find_
         ask_for_objects(tasks, [&](const Task& task) { return ask(task, find_object); });
     FoundObjects result{of.time_ns, {}};
     if (objects.empty()) return result;
+    if (pids.size() > LT_MAX_PIDS) pids.clear();
     const Snapshot after = look_again(pids);
     std::unordered_map<TaskId, std::uint64_t, HashTaskId> begins;
     for (const Task& task : after.tasks)
@@ -129,10 +130,14 @@ void ObjectWorker::work(const std::shared_ptr<Shared>& shared) {
     shared->changed.notify_all();
 }
 
-ObjectWorker::ObjectWorker() : ObjectWorker(system_objects, look_at_module, Limits()) {}
+ObjectWorker::ObjectWorker(ObjectChoice choice)
+    : ObjectWorker(system_objects, look_at_module, Limits(), std::move(choice)) {}
 
-ObjectWorker::ObjectWorker(MakeFind make, LookAgain look_again, Limits limits)
-    : make_(std::move(make)), look_again_(std::move(look_again)), limits_(std::move(limits)) {}
+ObjectWorker::ObjectWorker(MakeFind make, LookAgain look_again, Limits limits, ObjectChoice choice)
+    : make_(std::move(make)),
+      look_again_(std::move(look_again)),
+      limits_(std::move(limits)),
+      choice_(std::move(choice)) {}
 
 ObjectWorker::~ObjectWorker() {
     if (!thread_.joinable()) return;

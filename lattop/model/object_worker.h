@@ -6,7 +6,8 @@
 // another one goes on with all others, four times. While four processes keep a thread each, the
 // fifth is waited for. Who was merely slow is asked again when its thread has got through.
 //
-// A snapshot that comes while the one before is worked on is passed over. LiveWorld has one.
+// A snapshot that comes while the one before is worked on is passed over. LiveWorld and the batch
+// command have one.
 #pragma once
 
 #include <chrono>
@@ -30,7 +31,7 @@ public:
     /// What a thread asks; made by it, for itself.
     using MakeFind = std::function<FindObject()>;
 
-    /// A snapshot that shows whether the sleeps of these tasks go on.
+    /// A snapshot that shows whether the sleeps of these tasks go on; of all where there are none.
     using LookAgain = std::function<Snapshot(const std::vector<std::uint32_t>& pids)>;
 
     struct Limits {
@@ -40,8 +41,9 @@ public:
     };
 
     /// By /proc of this machine and its module.
-    ObjectWorker();
-    ObjectWorker(MakeFind make, LookAgain look_again, Limits limits);
+    explicit ObjectWorker(ObjectChoice choice = ObjectChoice());
+    ObjectWorker(MakeFind make, LookAgain look_again, Limits limits,
+                 ObjectChoice choice = ObjectChoice());
 
     /// Does not wait for a file system that hangs.
     ~ObjectWorker() override;

@@ -33,26 +33,11 @@ WaitObjects ask_for_objects(std::span<const Task* const> tasks, const FindObject
     return objects;
 }
 
-WaitObjects find_wait_objects(std::span<const Task* const> tasks, const FindObject& find,
-                              const std::function<Snapshot()>& look_again) {
-    WaitObjects objects = ask_for_objects(tasks, find);
-    if (objects.empty()) return objects;
-    const Snapshot after = look_again();
-    std::unordered_map<TaskId, std::uint64_t, HashTaskId> sleeps;  // of those still asleep
-    for (const Task& task : after.tasks)
-        if (task.asleep()) sleeps.emplace(id_of(task), task.sleeps);
-    for (const Task* task : tasks) {
-        const auto now = sleeps.find(id_of(*task));
-        if (now == sleeps.end() || now->second != task->sleeps) objects.erase(id_of(*task));
-    }
-    return objects;
-}
-
-WaitObjects recorded_objects(const Snapshot& snapshot,
-                             const std::function<const std::string*(const Task&)>& recorded) {
+WaitObjects known_objects(const Snapshot& snapshot,
+                          const std::function<const std::string*(const Task&)>& known) {
     WaitObjects objects;
     for (const Task& task : snapshot.tasks)
-        if (const std::string* object = recorded(task)) objects.emplace(id_of(task), *object);
+        if (const std::string* object = known(task)) objects.emplace(id_of(task), *object);
     return objects;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What exactly the tasks of a snapshot that sleep wait for. Called by the batch command, by
-// ObjectWorker for recordings, and by reports of them.
+// What exactly the tasks of a snapshot that sleep wait for. Called by ObjectWorker, by the batch
+// command, and by reports of recordings.
 #pragma once
 
 #include <functional>
@@ -26,14 +26,9 @@ using FindObjects = std::function<WaitObjects(std::span<const Task* const>)>;
 /// then.
 WaitObjects ask_for_objects(std::span<const Task* const> tasks, const FindObject& find);
 
-/// The same, then asks `look_again` for a snapshot:
-/// what was found is of the sleep that `tasks` show where that goes on by then.
-WaitObjects find_wait_objects(std::span<const Task* const> tasks, const FindObject& find,
-                              const std::function<Snapshot()>& look_again);
-
-/// What was recorded of the tasks of a snapshot: `recorded` gives nullptr where nothing was.
-WaitObjects recorded_objects(const Snapshot& snapshot,
-                             const std::function<const std::string*(const Task&)>& recorded);
+/// What is known of the tasks of a snapshot: `known` gives nullptr where nothing is.
+WaitObjects known_objects(const Snapshot& snapshot,
+                          const std::function<const std::string*(const Task&)>& known);
 
 /// By /proc of this machine.
 FindObject system_objects();

@@ -52,8 +52,8 @@ Profile Profile::recorded(const std::string& input, const Selection& selection) 
         period.add(snapshot);
         profile.longest.add(snapshot, objects);
         if (source.more()) return;
-        profile.objects = recorded_objects(
-            snapshot, [&](const Task& task) { return objects.find(snapshot, task); });
+        profile.objects =
+            known_objects(snapshot, [&](const Task& task) { return objects.find(snapshot, task); });
     });
     profile.snapshot = period.snapshot();
     profile.realtime_ns = reader.realtime_ns(reader.size() - 1);

@@ -284,52 +284,6 @@ TEST_CASE("wakers stand with what they ended, the most first, where the module a
     CHECK(!without.at("tasks").at(0).at("traces").at(0).contains("wakers"));
 }
 
-TEST_CASE("what a task waits for is said where asked for, of the sleep that is shown") {
-    BatchRun run;
-    int taken = 0;
-    // 12 goes to sleep anew between the two looks, 13 wakes up.
-    FakeSource source([&](std::uint64_t) {
-        const bool later = ++taken % 2 == 0;
-        SnapshotBuilder builder;
-        builder.add_task({.pid = 11, .sleeps = 5, .flags = LT_T_ASLEEP});
-        builder.add_task({.pid = 12, .sleeps = later ? 6U : 5U, .flags = LT_T_ASLEEP});
-        builder.add_task(
-            {.pid = 13, .sleeps = 5, .flags = later ? 0U : std::uint32_t{LT_T_ASLEEP}});
-        builder.add_task({.pid = 14, .sleeps = 5, .flags = 0});
-        builder.add_task({.pid = 15, .sleeps = 5, .flags = LT_T_ASLEEP | LT_T_KTHREAD});
-        builder.add_task({.pid = 16, .sleeps = 5, .flags = LT_T_ASLEEP});
-        return builder.snapshot();
-    });
-    std::vector<std::uint32_t> asked;
-    World world = run.with(source);
-    world.find_object = [&](const Task& task) {
-        asked.push_back(task.pid);
-        return task.pid == 16 ? "" : "fd 7: /f" + std::to_string(task.pid);
-    };
-    std::string printed;
-    const auto print = [&](std::string_view text) {
-        printed = text;
-        return true;
-    };
-    Options options = json(1);
-    run_batch(options, world, Charset::Utf8, print);
-    CHECK(asked.empty());
-    CHECK(source.queries.size() == 1);
-    CHECK(!Json::parse(printed).at("tasks").at(0).contains("waits_for"));
-
-    options.objects = true;
-    taken = 0;
-    run_batch(options, world, Charset::Utf8, print);
-    std::ranges::sort(asked);
-    CHECK(asked == std::vector<std::uint32_t>{11, 12, 13, 16});
-    const Json tasks = Json::parse(printed).at("tasks");
-    CHECK(tasks.size() == 6);
-    for (const Json& task : tasks)
-        CHECK(task.at("waits_for") == (task.at("pid") == 11 ? "fd 7: /f11" : ""));
-    CHECK(source.queries.back().traces == LT_TRACES_NONE);
-    CHECK(source.queries.back().flags == LT_Q_ASLEEP);
-}
-
 TEST_CASE("names that are not UTF-8 leave the JSON valid") {
     BatchRun run;
     const Json document = Json::parse(run.go(json(1)));

@@ -77,4 +77,16 @@ TEST_CASE("who can wait for nothing, or is avoided, is not asked") {
     CHECK(pids(choice.choose(snapshot)) == Pids{4});
 }
 
+TEST_CASE("where somebody asks for all of a snapshot each time, all are asked about") {
+    std::vector<Sleeper> many;
+    for (std::uint32_t i = 1; i <= 150; ++i)
+        many.push_back({i, i * kMs});
+    ObjectChoice choice = ObjectChoice::all();
+    for (std::uint64_t time = 1; time < 4; ++time) {
+        CHECK(choice.choose(snapshot_of(time * kSecond, many)).size() == 150);
+        // Also of the same moment
+        CHECK(choice.choose(snapshot_of(time * kSecond, many)).size() == 150);
+    }
+}
+
 }  // namespace lattop::test

@@ -99,6 +99,22 @@ TEST_CASE("what is found is of the sleeps that the snapshot shows: those that go
     CHECK(machine.looked == std::vector<std::vector<std::uint32_t>>{{1, 2, 3}});
 }
 
+TEST_CASE("of more tasks than a query may name it is looked at all") {
+    std::vector<std::vector<std::uint32_t>> looked;
+    std::map<std::uint32_t, std::uint64_t> sleepers;
+    for (std::uint32_t pid = 1; pid <= LT_MAX_PIDS + 1; ++pid)
+        sleepers[pid] = kSecond;
+    ObjectWorker worker([] { return [](const Task&) { return std::string("fd 3: /tmp/a"); }; },
+                        [&](const std::vector<std::uint32_t>& pids) {
+                            looked.push_back(pids);
+                            return asleep_since(20 * kSecond, sleepers);
+                        },
+                        {}, ObjectChoice::all());
+    worker.want(asleep_since(10 * kSecond, sleepers));
+    CHECK(worker.wait(kLong).at(0).objects.size() == LT_MAX_PIDS + 1);
+    CHECK(looked == std::vector<std::vector<std::uint32_t>>{{}});
+}
+
 TEST_CASE("where nobody says whether sleeps go on nothing is known of them") {
     ObjectWorker worker([] { return [](const Task&) { return std::string("fd 3: /tmp/a"); }; },
                         [](const auto&) -> Snapshot { throw NoModuleError("unloaded", ""); }, {});
