@@ -55,6 +55,56 @@ struct Arguments::Parser {
                                          refusal.hint);
     }
 
+    [[nodiscard]] const Argument* value_option(std::string_view name) const {
+        const auto found = std::ranges::find_if(table, [&](const Argument& one) {
+            return one.kind == Argument::Kind::Value && std::ranges::count(one.names, name) != 0;
+        });
+        return found == table.end() ? nullptr : &*found;
+    }
+
+    /// What stands for an option with a value: the last letter of "-bn", what is before '='.
+    struct ValueOption {
+        const Argument* option = nullptr;
+        std::string name;
+        std::optional<std::string_view> value{};  ///< nothing: the next word
+    };
+
+    [[nodiscard]] ValueOption value_option_in(std::string_view word) const {
+        if (word.starts_with("--")) {
+            const std::size_t equals = word.find('=');
+            ValueOption result{value_option(word.substr(0, equals)),
+                               std::string(word.substr(0, equals))};
+            if (equals != std::string_view::npos) result.value = word.substr(equals + 1);
+            return result;
+        }
+        for (std::size_t i = 1; word.starts_with('-') && i < word.size(); ++i) {
+            const std::string name{'-', word[i]};
+            if (const Argument* option = value_option(name)) {
+                ValueOption result{option, name};
+                if (i + 1 < word.size()) result.value = word.substr(i + 1);
+                return result;
+            }
+        }
+        return {};
+    }
+
+    /// Those who declared an option would take an empty value for none, and CLI11 the word behind
+    /// "--name=" for its value.
+    void check_values(List arguments) const {
+        for (auto word = arguments.begin(); word != arguments.end(); ++word) {
+            if (std::strcmp(*word, "--") == 0) return;
+            const ValueOption found = value_option_in(*word);
+            if (found.option == nullptr) continue;
+            if (!found.value && ++word == arguments.end()) return;
+            const std::string_view value = found.value ? *found.value : *word;
+            if (value.empty())
+                throw UsageError(fmt::format("{}: its value is empty", found.name),
+                                 fmt::format("give {} {}, or leave it out; in a script, is a "
+                                             "variable not set?",
+                                             found.name, found.option->type));
+        }
+    }
+
     CLI::App app;
     std::string verb;
     std::string usage;  ///< of the command behind "--"
@@ -158,6 +208,7 @@ bool Arguments::parse(std::string& print) {
             list = list.first(static_cast<std::size_t>(dashes - list.begin()));
         }
     }
+    parser_->check_values(list);
     // CLI11 takes them last one first.
     std::vector<std::string> reversed(list.rbegin(), list.rend());
     try {
