@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "lattop/open_files.h"
+#include "lattop/output.h"
 #include "lattop/source/error.h"
 
 namespace lattop {
@@ -23,8 +24,6 @@ namespace {
 /// As sh has it; wait says 127 too where there is no such child.
 constexpr int kNotFound = 127;
 constexpr int kKilled = 128;
-
-constexpr std::chrono::milliseconds kGrace{1000};
 
 struct Pipe {
     UniqueFd in, out;
@@ -79,6 +78,10 @@ ChildCommand::ChildCommand(std::vector<std::string> command, const EndSignals& s
 
 ChildCommand::~ChildCommand() {
     if (pid_ <= 0 || status()) return;
+    if (!go_) {
+        if (!asked_) send(SIGTERM);
+        return;
+    }
     go_.reset();
     send(SIGTERM);
     if (ends_within(kGrace)) return;
@@ -123,6 +126,34 @@ std::optional<int> ChildCommand::status() {
 
 void ChildCommand::send(int signal) const {
     if (!status_) ::kill(pid_, signal);
+}
+
+void ChildCommand::pass_on(int signal, const EndSignals& signals) const {
+    if (signal != SIGINT || !signals.from_terminal()) send(signal);
+}
+
+void ChildCommand::end(EndSignals& signals, std::chrono::milliseconds patience) {
+    if (go_ || status()) return;
+    asked_ = true;
+    send(SIGTERM);
+    const Clock::Time until = std::chrono::steady_clock::now() + patience;
+    for (bool said = false, passed_on = false; !status();) {
+        if (!said && std::chrono::steady_clock::now() >= until) {
+            said = true;
+            complain(
+                fmt::format("{} (process {}) was sent SIGTERM and has not ended: waiting for it; "
+                            "the next ^C or SIGTERM is for it, too, one more ends lattop alone",
+                            command_.front(), pid_));
+        }
+        const int signal = signals.wait_until(said ? Clock::Time::max() : until);
+        if (signal == 0 || signal == SIGCHLD) continue;
+        if (passed_on) {
+            complain(fmt::format("{} (process {}) goes on", command_.front(), pid_));
+            return;
+        }
+        passed_on = true;
+        pass_on(signal, signals);
+    }
 }
 
 }  // namespace lattop

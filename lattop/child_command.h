@@ -23,8 +23,8 @@ public:
     ChildCommand(const ChildCommand&) = delete;
     ChildCommand& operator=(const ChildCommand&) = delete;
 
-    /// Ends a child that was never released, or still runs, by SIGTERM; by
-    /// SIGKILL where that does not end it within a second.
+    /// Ends a child that was never released. A command that still runs gets SIGTERM, if it was
+    /// not asked to end before, and is left to itself.
     ~ChildCommand();
 
     [[nodiscard]] pid_t pid() const { return pid_; }
@@ -36,16 +36,27 @@ public:
     /// that was killed); nothing while it runs. Never waits.
     std::optional<int> status();
 
-    void send(int signal) const;
+    /// Passes on what `signals` gave last, which asks to end; not ^C, which the terminal sent to
+    /// the command as well.
+    void pass_on(int signal, const EndSignals& signals) const;
+
+    /// Asks a command that still runs to end, by SIGTERM, and waits for that as long as it takes,
+    /// which is said after `patience`. Of the signals that come meanwhile the first is passed on;
+    /// the second ends the wait, which is said: the command goes on.
+    void end(EndSignals& signals, std::chrono::milliseconds patience = kGrace);
 
 private:
+    static constexpr std::chrono::milliseconds kGrace{1000};
+
+    void send(int signal) const;
     bool ends_within(std::chrono::milliseconds time);
 
     std::vector<std::string> command_;
     pid_t pid_ = -1;
-    UniqueFd go_;      // a byte in it lets the child go; closed unused, the child ends
+    UniqueFd go_;      // until it is released; a byte in it does that, closed unused it ends
     UniqueFd failed_;  // the child's errno, where execvp failed
     std::optional<int> status_;
+    bool asked_ = false;  // to end
 };
 
 }  // namespace lattop

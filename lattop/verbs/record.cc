@@ -191,11 +191,13 @@ int record_command(Arguments& arguments) {
         if (child && !child->status()) {
             complain(fmt::format("{}: no more is recorded, the command goes on", error.what()));
             wait(Clock::Time::max());
+            child->end(signals);
         }
         throw;
     }
     file.finish();
     say_what_there_is();
+    if (child) child->end(signals);
     if (not_run) std::rethrow_exception(not_run);
     return 0;
 }

@@ -240,9 +240,7 @@ int watch_to_end(ChildCommand& child, EndSignals& signals, std::chrono::millisec
                 careful_look.last();
                 return *status;
             }
-            // ^C has reached the command as well; what was sent to lattop is passed on.
-            const bool typed = signal == SIGINT && signals.from_terminal();
-            if (signal != 0 && signal != SIGCHLD && !typed) child.send(signal);
+            if (signal != 0 && signal != SIGCHLD) child.pass_on(signal, signals);
         }
         careful_look();
     }

@@ -57,6 +57,22 @@ def a_command_that_cannot_be_run_is_said_once_and_the_recording_is_whole(setup):
 
 
 @test
+def a_command_that_takes_its_time_to_end_is_waited_for(setup):
+    terminal = Terminal(setup.folder, (120, 30))
+    record, script, go = (os.path.join(setup.folder, name) for name in ("slow", "script", "go"))
+    with open(script, "w", encoding="utf-8") as file:
+        file.write(f"trap '' INT; trap 'until [ -e {go} ]; do sleep 0.1; done; echo shut down; exit' TERM\n"
+                   "echo came up; while :; do sleep 0.1; done")
+    terminal.run(f"clear; {setup.with_module()} {setup.lattop} record --no-learn -o {record} -- sh {script}; echo STATUS $?")
+    terminal.wait("came up")
+    terminal.keys("C-c")
+    terminal.wait("has not ended: waiting for it", gone=["shut down", "STATUS"])
+    with open(go, "w", encoding="utf-8"):
+        terminal.wait("shut down", "STATUS 0")
+    terminal.close()
+
+
+@test
 def a_recording_is_replayed_with_as_many_tasks_as_asked_for(setup):
     terminal = Terminal(setup.folder, (100, 30))
     terminal.run(f"clear; {setup.lattop} replay {setup.records} -d 3600 --limit 2")

@@ -338,17 +338,6 @@ TEST_CASE("a signal that asks to end and comes twice before anybody looks is one
     CHECK(signals.pending() == 0);
 }
 
-TEST_CASE("a command that does not end when asked to is killed") {
-    const Disposition ignored(SIGTERM, SIG_IGN);  // by the command too
-    EndSignals signals;
-    const auto begin = std::chrono::steady_clock::now();
-    {
-        ChildCommand child({"sleep", "1000"}, signals);
-        child.release();
-    }
-    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(60));
-}
-
 TEST_CASE(
     "a hangup that was ignored asks nobody to end, an interrupt does in a script's background job "
     "too") {
