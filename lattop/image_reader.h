@@ -16,6 +16,10 @@ inline constexpr std::string_view kImageReaderVerb = "image-reader";
 /// Has this program's images read so from now on (unwind/remote_image.h).
 void use_image_readers();
 
+/// Tries the filter of system calls in a process of its own. Throws Error where there can be none:
+/// an image reader goes on without.
+void try_filter_of_image_readers();
+
 /// The process's whole life; its exit status. `arguments`: how many bytes of memory it may take.
 int run_image_reader(std::span<const char* const> arguments);
 

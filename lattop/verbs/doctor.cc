@@ -14,6 +14,7 @@
 #include <charconv>
 #include <filesystem>
 
+#include "lattop/image_reader.h"
 #include "lattop/model/proc_text.h"
 #include "lattop/model/users.h"
 #include "lattop/output.h"
@@ -268,6 +269,19 @@ Finding check_children(const Machine& machine) {
     return {Level::Fine, "the children of a command can be followed (lattop run)"};
 }
 
+Finding check_readers(const Machine& machine) {
+    try {
+        machine.filter_readers();
+    } catch (const Error& error) {
+        return {Level::Note,
+                std::string("lattop image-reader works without a filter of system calls: ") +
+                    error.what(),
+                error.hint()};
+    }
+    return {Level::Fine,
+            "programs' files are read under a filter of system calls (lattop image-reader)"};
+}
+
 Finding check_ptrace(const Machine& machine) {
     const std::string scope = read(machine, "/proc/sys/kernel/yama/ptrace_scope");
     if (may(machine, kCapSysPtrace)) return {Level::Fine, "every process can be looked at"};
@@ -296,6 +310,7 @@ std::vector<Finding> examine(const Machine& machine) {
         findings.push_back(std::move(finding));
     findings.push_back(check_ptrace(machine));
     findings.push_back(check_children(machine));
+    findings.push_back(check_readers(machine));
     return findings;
 }
 
@@ -318,7 +333,7 @@ int doctor_command(Arguments& arguments) {
                               query.limit = 1;
                               return ProcSource().take(query, Moment::Next).header;
                           },
-                          [] { const ProcessTree tree(::getpid()); }};
+                          [] { const ProcessTree tree(::getpid()); }, try_filter_of_image_readers};
     const std::vector<Finding> findings = examine(machine);
     write_output(findings_text(findings));
     const bool sick = std::ranges::any_of(

@@ -30,6 +30,7 @@ struct Machine {
     std::string root;                       ///< put before every path; "" for this one
     std::function<Header()> ask_module;     ///< throws Error
     std::function<void()> follow_children;  ///< throws Error where it may not
+    std::function<void()> filter_readers;   ///< throws Error where image readers have no filter
 };
 
 /// Every check, in an order in which the first problem is to be solved first.

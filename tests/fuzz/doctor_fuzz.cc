@@ -25,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     root.write("proc/7/task/8/stack", parts[6]);
     root.write("proc/7/task/8/comm", parts[7]);
     const lattop::Machine machine{
-        root.path(), []() -> lattop::Header { throw lattop::Error("no module"); }, [] {}};
+        root.path(), []() -> lattop::Header { throw lattop::Error("no module"); }, [] {}, [] {}};
     const auto findings = lattop::examine(machine);
     REQUIRE(!findings.empty());
     for (const lattop::Finding& finding : findings)

@@ -4,13 +4,22 @@
 #include "lattop/image_reader.h"
 
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
+#include <cstddef>
 #include <filesystem>
 #include <set>
 #include <sstream>
 #include <string>
 
+#include "lattop/source/error.h"
 #include "tests/unit/support/catch.h"
 #include "tests/unit/support/child.h"
 #include "unwind/image_process.h"
@@ -63,6 +72,38 @@ private:
     std::string folder_, status_;
 };
 
+/// From now on this process can have no filter of system calls but this one.
+bool refuse_filters() {
+    auto program = std::to_array<sock_filter>({
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_seccomp, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    });
+    const sock_fprog filter{static_cast<unsigned short>(program.size()), program.data()};
+    return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0) == 0;
+}
+
+/// Whether image readers go on without a filter, as a process of its own finds; 2 where it cannot
+/// look.
+int readers_without_filter(bool refused) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+        if (refused && !refuse_filters()) ::_exit(2);
+        try {
+            try_filter_of_image_readers();
+        } catch (const Error& error) {
+            ::_exit(*error.what() != '\0' && !error.hint().empty() ? 1 : 2);
+        }
+        ::_exit(0);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    REQUIRE(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
 }  // namespace
 
 TEST_CASE("an image reader has no capability, can get none, and has a filter of system calls") {
@@ -91,6 +132,11 @@ TEST_CASE("an image reader of root's is nobody, and holds what it was given alon
     const std::multiset<std::string> expected = {"/dev/null", "/dev/null", "/dev/null", "socket",
                                                  std::filesystem::canonical(kReadProgram).string()};
     CHECK(reader.descriptors() == expected);
+}
+
+TEST_CASE("whether image readers have a filter of system calls is tried, not guessed") {
+    CHECK(readers_without_filter(false) == 0);
+    CHECK(readers_without_filter(true) == 1);
 }
 
 }  // namespace lattop::test

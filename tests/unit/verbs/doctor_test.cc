@@ -48,12 +48,16 @@ public:
                                 },
                                 [this] {
                                     if (!perf_) throw Error("perf_event_open: no", "be root");
+                                },
+                                [this] {
+                                    if (!filters_) throw Error("Invalid argument", "build one");
                                 }});
     }
 
     Header header_;
     std::optional<NotUsableError> refusal_;
     bool perf_ = true;
+    bool filters_ = true;
 
 private:
     TempFolder folder_;
@@ -82,7 +86,7 @@ TEST_CASE("a machine on which all works has nothing but fine findings") {
         CHECK(finding.level == Level::Fine);
         CHECK(finding.advice.empty());
     }
-    CHECK(machine.examine().size() == 4);
+    CHECK(machine.examine().size() == 5);
 }
 
 TEST_CASE("a module that is not loaded: what there is of it decides what to do") {
@@ -193,6 +197,16 @@ TEST_CASE("a module that keeps no wakers says what does not work then") {
     FakeMachine machine;
     machine.header_.limit[LT_LIMIT_WAKERS] = 0;
     CHECK_THAT(only(machine.examine(), "lattop chain").advice, has_text("wakers=1"));
+}
+
+TEST_CASE("that image readers have no filter of system calls is said") {
+    FakeMachine machine;
+    machine.filters_ = false;
+    const auto findings = machine.examine();
+    const Finding finding = only(findings, "without a filter of system calls: Invalid argument");
+    CHECK(finding.level == Level::Note);
+    CHECK(finding.advice == "build one");
+    CHECK(!any_problem(findings));
 }
 
 TEST_CASE("a user without privileges is told what he does not get") {
