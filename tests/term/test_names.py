@@ -109,7 +109,7 @@ def an_export_that_is_ended_early_is_written_though_names_cannot_be_found_and_a_
     output = os.path.join(setup.folder, "stacks")
     command = f"{setup.with_module()} LATTOP_TEST_HANG=all {setup.lattop} export live -f json --duration 9999 -o {output}; echo STATUS $?"
     terminal.run(f"clear; {command}")
-    terminal.wait("gathers for 2h46m")
+    terminal.wait("gathers for 2h46m", gone=["STATUS 0"])
     setup.module_goes_on()
     terminal.keys("C-c")
     terminal.wait("gathers no longer", "names are not waited for any longer", "STATUS 0")
@@ -118,7 +118,7 @@ def an_export_that_is_ended_early_is_written_though_names_cannot_be_found_and_a_
             raise Failure("the export lacks a task")
     os.unlink(output)
     terminal.run(f"clear; {command}")
-    terminal.wait("gathers for 2h46m")
+    terminal.wait("gathers for 2h46m", gone=["STATUS 0"])
     terminal.keys("C-c")
     terminal.wait("gathers no longer")
     terminal.keys("C-c")
