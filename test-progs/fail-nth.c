@@ -4,16 +4,20 @@
  * fail, the first, the second and so on to the last, or at most TRIES of them, evenly
  * chosen (/proc/thread-self/fail-nth: a kernel with fault injection). It must be done, or
  * refused with ENOMEM and nothing done; and then be done when nothing fails. Says how
- * often which. Of a load, those of the module's. With TRIES below 0 it asks so many times and each time any may fail, as
- * debugfs's failslab says of tasks that ask for it. tests/vm/cases/fault-allocations-fail
- * runs it.
+ * often which. Of a load, those of the module's. With TRIES below 0 it asks so many times and each
+ * time any may fail, as debugfs's failslab says of tasks that ask for it.
+ * tests/vm/cases/fault-allocations-fail runs it.
  *
  * fail-nth load|unload TRIES KO [PARAMETERS]
- * fail-nth open|text|records|misses|reset|filter TRIES
+ * fail-nth open|text|records|pids|misses|teach|reset|filter TRIES
  */
 #include "truth.h"
 
 #include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 
 enum { MORE_THAN_ANY = 1000000000 };
 
@@ -23,6 +27,7 @@ struct subject {
     long (*ask)(void);
     void (*undo)(void); /* what was done */
     bool (*is_done)(void);
+    void (*before_each)(void); /* NULL: nothing */
 };
 
 static const char *ko, *parameters;
@@ -77,12 +82,14 @@ static long load(void) {
     return syscall(SYS_finit_module, ko_fd, parameters, 0);
 }
 
-/* Allocations of the kernel's own, before the module has its turn: it refuses a parameter first of all. */
+/* Allocations of the kernel's own, before the module has its turn: it refuses a parameter first of
+ * all. */
 static long before_load(void) {
     long n;
 
     set_nth(MORE_THAN_ANY);
-    if (syscall(SYS_finit_module, ko_fd, "hook=no-such-hook", 0) == 0) truth_die("hook=no-such-hook: loaded");
+    if (syscall(SYS_finit_module, ko_fd, "hook=no-such-hook", 0) == 0)
+        truth_die("hook=no-such-hook: loaded");
     n = MORE_THAN_ANY - get_nth();
     set_nth(0);
     return n;
@@ -151,6 +158,62 @@ static long take_misses(void) {
     return ioctl(opened, LT_IOC_MISSES, &misses);
 }
 
+static long ask_for_pids(void) {
+    static const uint32_t pids[] = {1, 2, 3};
+    struct lt_query query = {.size = sizeof(query),
+                             .view = LT_VIEW_RECORDS,
+                             .limit = 1,
+                             .uid = LT_UID_ANY,
+                             .n_pids = 3,
+                             .pids = (uintptr_t)pids};
+
+    return ioctl(opened, LT_IOC_QUERY, &query);
+}
+
+static char* code;
+static pid_t pupil;
+
+static void map_code(void) {
+    open_plainly();
+    code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (code == MAP_FAILED) truth_die("mmap");
+}
+
+/* Of an address space that was taught nothing yet: the first lesson of one allocates most. */
+static void begin_pupil(void) {
+    if (pupil) {
+        kill(pupil, SIGKILL);
+        waitpid(pupil, NULL, 0);
+    }
+    pupil = (pid_t)truth_need(fork(), "fork");
+    if (pupil) return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (;;)
+        pause();
+}
+
+static struct lt_teach lesson;
+
+static void ready_pupil(void) {
+    begin_pupil();
+    truth_lesson_for((uint32_t)pupil, &lesson, buffer, TRUTH_PROCESS_BYTES);
+}
+
+static long teach(void) {
+    static struct lt_row rows[64];
+    static struct lt_row_range range;
+
+    for (uint32_t i = 0; i < 64; i++)
+        rows[i] =
+            (struct lt_row){.pc = (uintptr_t)code + 4 * i, .kind = LT_ROW_SP, .cfa_offset = 8};
+    range = (struct lt_row_range){(uintptr_t)code, (uintptr_t)code + 4096};
+    lesson.rows = (uintptr_t)rows;
+    lesson.n_rows = 64;
+    lesson.ranges = (uintptr_t)&range;
+    lesson.n_ranges = 1;
+    return ioctl(opened, LT_IOC_TEACH, &lesson);
+}
+
 static long reset(void) {
     return write(opened, "reset", 5);
 }
@@ -166,14 +229,16 @@ static void filter_nothing(void) {
 }
 
 static const struct subject subjects[] = {
-    {"load", open_ko, load, plainly_unload, is_loaded},
-    {"unload", open_ko_and_load, unload, plainly_load, is_not_loaded},
-    {"open", nothing, open_file, close_file, always},
-    {"text", open_plainly, read_file, nothing, always},
-    {"records", ask_for_records, read_file, check_records, always},
-    {"misses", open_plainly, take_misses, nothing, always},
-    {"reset", open_plainly, reset, nothing, always},
-    {"filter", open_plainly, filter, filter_nothing, always},
+    {"load", open_ko, load, plainly_unload, is_loaded, NULL},
+    {"unload", open_ko_and_load, unload, plainly_load, is_not_loaded, NULL},
+    {"open", nothing, open_file, close_file, always, NULL},
+    {"text", open_plainly, read_file, nothing, always, NULL},
+    {"records", ask_for_records, read_file, check_records, always, NULL},
+    {"pids", open_plainly, ask_for_pids, nothing, always, NULL},
+    {"misses", open_plainly, take_misses, nothing, always, NULL},
+    {"teach", map_code, teach, nothing, always, ready_pupil},
+    {"reset", open_plainly, reset, nothing, always, NULL},
+    {"filter", open_plainly, filter, filter_nothing, always, NULL},
 };
 
 /* What was asked for has been done, or refused for want of memory and nothing done. */
@@ -189,6 +254,10 @@ static void judge(const struct subject* s, long answer, int error, long n) {
         truth_die("%s, try %ld: refused, but it is done", s->name, n);
 }
 
+static void before_each(const struct subject* s) {
+    if (s->before_each) s->before_each();
+}
+
 /* Any may fail, each time. */
 static void ask_often(const struct subject* s, long tries) {
     long refused = 0;
@@ -197,6 +266,7 @@ static void ask_often(const struct subject* s, long tries) {
         long answer;
         int error;
 
+        before_each(s);
         set_any(true);
         answer = s->ask();
         error = errno;
@@ -217,6 +287,7 @@ static bool fail_one(const struct subject* s, long n, long* done, long* refused)
     int error;
     bool failed;
 
+    before_each(s);
     set_nth(n);
     answer = s->ask();
     error = errno;
@@ -255,6 +326,7 @@ int main(int argc, char** argv) {
     }
     /* How many are there? The first time there are some more than later */
     for (int i = 0; i < 2; i++) {
+        before_each(s);
         set_nth(MORE_THAN_ANY);
         truth_need(s->ask(), s->name);
         all = MORE_THAN_ANY - get_nth();
@@ -265,6 +337,7 @@ int main(int argc, char** argv) {
     step = all - first >= tries ? (double)(all - first) / (double)tries : 1;
     for (double n = (double)first; n <= (double)all; n += step)
         tried += fail_one(s, (long)n, &done, &refused);
+    before_each(s);
     truth_need(s->ask(), s->name);
     if (!s->is_done()) truth_die("%s: not done when nothing fails", s->name);
     s->undo();
