@@ -135,7 +135,9 @@ TEST_CASE("an image reader of root's is nobody, and holds what it was given alon
 }
 
 TEST_CASE("whether image readers have a filter of system calls is tried, not guessed") {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // these end by other calls
     CHECK(readers_without_filter(false) == 0);
+#endif
     CHECK(readers_without_filter(true) == 1);
 }
 
