@@ -12,7 +12,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
 #include "lattop/source/error.h"
 #include "lattop/write_file.h"
@@ -71,9 +70,7 @@ std::optional<std::string> read_user_config(const std::string& path) {
 }
 
 void write_user_config(const std::string& path, std::string_view text) {
-    std::error_code ignored;  // what matters is whether the file can be written
-    std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
-    replace_file(path, text, "");
+    replace_file(path, text, "", MissingFolders::Make);
 }
 
 }  // namespace lattop

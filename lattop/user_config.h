@@ -18,7 +18,7 @@ std::string user_config_path(const std::string& name);
 /// be read.
 std::optional<std::string> read_user_config(const std::string& path);
 
-/// Writes it whole, or throws Error.
+/// Writes it whole, makes its folder where there is none, or throws Error.
 void write_user_config(const std::string& path, std::string_view text);
 
 }  // namespace lattop

@@ -9,9 +9,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
+#include <random>
 
 #include "lattop/source/error.h"
 #include "unwind/unique_fd.h"
@@ -23,9 +22,10 @@ namespace {
     throw Error(fmt::format("cannot write {}: {}", path, why), "use standard output: leave -o out");
 }
 
-void refuse_to_lose(const std::string& path, const std::string& input) {
+void refuse_to_lose(const std::string& path, const FilePlace& place, const std::string& input) {
     struct stat old {};
-    if (::lstat(path.c_str(), &old) != 0) return;  // nothing there to lose
+    if (::fstatat(place.folder.get(), place.name.c_str(), &old, AT_SYMLINK_NOFOLLOW) != 0)
+        return;  // nothing there to lose
     if (S_ISLNK(old.st_mode)) fail(path, "it is a symbolic link");
     if (!S_ISREG(old.st_mode)) fail(path, "it is not a regular file");
     struct stat from {};
@@ -34,29 +34,41 @@ void refuse_to_lose(const std::string& path, const std::string& input) {
         fail(path, "it is the file that is read");
 }
 
-/// A file with a name of its own beside `path`, which goes with it unless it
-/// has become `path`.
+/// A file with a name of its own beside that of `place`, which goes with it unless it
+/// has taken that one.
 class Temporary {
 public:
-    explicit Temporary(const std::string& path) : path_(path), name_(path + ".XXXXXX") {
-        fd_.reset(::mkostemp(name_.data(), O_CLOEXEC));  // O_EXCL, 0600
+    Temporary(const std::string& path, const FilePlace& place) : path_(path), place_(place) {
+        constexpr int kTries = 100;
+        std::random_device random;
+        for (int i = 0; i < kTries && !fd_; i++) {
+            name_ = fmt::format("{}.{:06x}", place.name, random() & 0xffffff);
+            fd_.reset(::openat(folder(), name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                               S_IRUSR | S_IWUSR));
+            if (!fd_ && errno != EEXIST) break;
+        }
         if (!fd_) fail(path_, std::strerror(errno));
     }
     Temporary(const Temporary&) = delete;
     Temporary& operator=(const Temporary&) = delete;
     ~Temporary() {
-        if (fd_) ::unlink(name_.c_str());
+        if (fd_) ::unlinkat(folder(), name_.c_str(), 0);
     }
 
     [[nodiscard]] int fd() const { return fd_.get(); }
 
-    void become_path() {
-        if (std::rename(name_.c_str(), path_.c_str()) != 0) fail(path_, std::strerror(errno));
+    void take_place() {
+        if (::renameat(folder(), name_.c_str(), folder(), place_.name.c_str()) != 0)
+            fail(path_, std::strerror(errno));
         fd_.reset();
     }
 
 private:
-    std::string path_, name_;
+    [[nodiscard]] int folder() const { return place_.folder.get(); }
+
+    const std::string& path_;
+    const FilePlace& place_;
+    std::string name_;
     UniqueFd fd_;
 };
 
@@ -80,13 +92,15 @@ int store_all(int fd) {
     return error == EINVAL ? 0 : error;  // some file systems have nowhere to store to
 }
 
-void replace_file(const std::string& path, std::string_view text, const std::string& input) {
-    refuse_to_lose(path, input);
-    Temporary file(path);
+void replace_file(const std::string& path, std::string_view text, const std::string& input,
+                  MissingFolders missing) {
+    const FilePlace place = find_place(path, missing);
+    refuse_to_lose(path, place, input);
+    Temporary file(path, place);
     if (const int error = write_all(file.fd(), std::as_bytes(std::span(text))))
         fail(path, std::strerror(error));
     if (const int error = store_all(file.fd())) fail(path, std::strerror(error));
-    file.become_path();
+    file.take_place();
 }
 
 }  // namespace lattop

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Bytes into descriptors and files, all of them. Used by standard output, by
-// recordings and by export.
+// recordings, by export and by the user's configuration.
 #pragma once
 
 #include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
+
+#include "lattop/safe_folder.h"
 
 namespace lattop {
 
@@ -21,7 +23,8 @@ int store_all(int fd);
 /// Makes `path` a file of mode 0600 with just `text`, whole or not at all: what
 /// had that name stays until all is stored. Refuses to replace what is not a
 /// regular file, and the file `input` that the text was made from ("" for
-/// none). Throws Error.
-void replace_file(const std::string& path, std::string_view text, const std::string& input);
+/// none). Links on the way, and folders that are missing: safe_folder.h. Throws Error.
+void replace_file(const std::string& path, std::string_view text, const std::string& input,
+                  MissingFolders missing = MissingFolders::Refuse);
 
 }  // namespace lattop

@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "lattop/recording/format.h"
+#include "lattop/safe_folder.h"
 #include "lattop/source/error.h"
 #include "lattop/write_file.h"
 
@@ -35,16 +36,16 @@ bool is_recording(int fd, const struct stat& info) {
 }
 
 /// A new file; none where there is one of that name, or it cannot be made: errno says which.
-UniqueFd make_file(const std::string& path) {
-    UniqueFd fd(::open(path.c_str(), kFlags | O_CREAT | O_EXCL, kMode));
+UniqueFd make_file(const FilePlace& place) {
+    UniqueFd fd(::openat(place.folder.get(), place.name.c_str(), kFlags | O_CREAT | O_EXCL, kMode));
     if (fd) ::flock(fd.get(), LOCK_EX | LOCK_NB);
     return fd;
 }
 
 /// Takes the place of what already has that name. A new file: who has the old one open, from a time
 /// when it could be read, is to see nothing of this recording.
-UniqueFd replace_existing(const std::string& path) {
-    const UniqueFd old(::open(path.c_str(), kFlags));
+UniqueFd replace_existing(const std::string& path, const FilePlace& place) {
+    const UniqueFd old(::openat(place.folder.get(), place.name.c_str(), kFlags));
     if (!old && errno == ELOOP) refuse(path, "it is a symbolic link");
     struct stat info {};
     if (!old || ::fstat(old.get(), &info) != 0)
@@ -54,14 +55,15 @@ UniqueFd replace_existing(const std::string& path) {
     if (info.st_nlink > 1) refuse(path, "it has other names too (hard links)");
     if (!is_recording(old.get(), info)) refuse(path, "it exists and is not a recording");
     if (::flock(old.get(), LOCK_EX | LOCK_NB) != 0) refuse(path, "another lattop records to it");
-    if (::unlink(path.c_str()) == 0)
-        if (UniqueFd fd = make_file(path)) return fd;
+    if (::unlinkat(place.folder.get(), place.name.c_str(), 0) == 0)
+        if (UniqueFd fd = make_file(place)) return fd;
     throw Error(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
 }
 
 UniqueFd open_output(const std::string& path) {
-    if (UniqueFd fd = make_file(path)) return fd;
-    if (errno == EEXIST) return replace_existing(path);
+    const FilePlace place = find_place(path);
+    if (UniqueFd fd = make_file(place)) return fd;
+    if (errno == EEXIST) return replace_existing(path, place);
     throw Error(fmt::format("cannot make {}: {}", path, std::strerror(errno)));
 }
 

@@ -18,7 +18,7 @@ class OutputFile {
 public:
     /// Makes `path`, of mode 0600. One that exists is written over only if it
     /// is a recording (or empty), this user's, with no other name, not a link,
-    /// and nobody records to it. Throws Error.
+    /// and nobody records to it. Links on the way: safe_folder.h. Throws Error.
     explicit OutputFile(std::string path);
 
     /// Appends all of it; or none, throws Error, and the file is as it was: a
