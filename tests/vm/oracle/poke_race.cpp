@@ -24,6 +24,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -47,6 +48,14 @@ void nap(int times) {
     const timespec some{0, 50'000};
     while (times-- > 0)
         nanosleep(&some, nullptr);
+}
+
+/// A nap may be over before it could begin, on a busy machine.
+void certainly_sleep() {
+    rusage before{}, now{};
+    getrusage(RUSAGE_THREAD, &before);
+    for (now = before; now.ru_nvcsw == before.ru_nvcsw; getrusage(RUSAGE_THREAD, &now))
+        usleep(200);
 }
 
 struct Race {
@@ -134,11 +143,11 @@ void drop_privileges(uint64_t attempts, const std::string&) {
     for_each_life(attempts, [] {
         set_dumpable(true);
         set_name(secret);
-        nap(1);
+        certainly_sleep();
         become_user(user_a);
         let_read(1);
         set_name(public_name);
-        nap(1);
+        certainly_sleep();  // until then its record has the other name
         set_dumpable(true);
         let_read(1);
     });
