@@ -24,15 +24,20 @@ visible UID GID    as that user, sees the tasks that it could ptrace and no othe
 matrix FOLDER      for every pair of opener and reader and every kind of task, what is shown is what
              the kernel would let them see; FOLDER has lattop-poke, and a copy setuid-poke that is
              setuid root
+wakers FOLDER                as matrix, who woke somebody is named to those who may see both, and
+             hidden from others; the module has wakers=1; FOLDER has a folder for pipes, too
 race KIND ATTEMPTS FOLDER    so many reads while tasks change to what a reader must not see;
              KIND: credentials, setuid-exec, exit, pid-reuse, history, descriptor
 )";
 
-/// What `matrix` has its processes do; their number, for main, where it is one of them.
-std::optional<int> part_of_matrix(std::string_view verb, const char* argument) {
+/// What `matrix` and `wakers` have their processes do; their number, for main, where it is one of
+/// them.
+std::optional<int> part_of_a_crowd(std::string_view verb, const char* argument) {
     if (verb == "host") return poke::host(std::stoi(argument));
     if (verb == "serve") return poke::serve(std::stoi(argument));
     if (verb == "sleep") poke::sleep_as(argument);
+    if (verb == "wake") poke::wake_as(static_cast<uint32_t>(std::stoul(argument)));
+    if (verb == "wait") poke::wait_as(argument);
     return std::nullopt;
 }
 
@@ -42,7 +47,7 @@ int main(int argc, char** argv) {
     const std::string_view verb = argc > 1 ? argv[1] : "";
     try {
         if (argc == 3)
-            if (const auto status = part_of_matrix(verb, argv[2])) return *status;
+            if (const auto status = part_of_a_crowd(verb, argv[2])) return *status;
         poke::Checks checks;
         if (verb == "input")
             poke::input(checks);
@@ -56,6 +61,8 @@ int main(int argc, char** argv) {
             poke::visible(checks, std::stoul(argv[2]), std::stoul(argv[3]));
         else if (verb == "matrix" && argc == 3)
             poke::matrix(checks, argv[2]);
+        else if (verb == "wakers" && argc == 3)
+            poke::wakers(checks, argv[2]);
         else if (verb == "race" && argc == 5)
             poke::race(checks, argv[2], std::stoull(argv[3]), argv[4]);
         else {

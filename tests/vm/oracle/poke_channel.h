@@ -18,10 +18,13 @@ namespace poke {
 enum class Verb : uint32_t {
     spawn_reader,   // number: who; fd: its channel
     spawn_sleeper,  // number: who
+    spawn_waker,    // number: who; wakes the waiters, then sleeps
+    spawn_waiter,   // number: who; pids[0]: by whom it is woken, pids[1]: which one of his it is
     reap,           // waits for its sleepers, which have been killed
     open,           // number: flags; the answer has the descriptor
     may_read,       // pids: whom by ptrace's rules
     read,           // fd
+    read_wakers,    // fd
     begin_reading,  // fd: takes a snapshot and reads its beginning
     read_on,        // fd: in whatever snapshot it has
     use,            // fd, pids[0]: what needs privileges
@@ -49,6 +52,12 @@ struct Reading {
     uint32_t matched_is_shown;  // the header tells of no record that is not there
 };
 
+/// What `read_wakers` answers: who ended a sleep of a waiter.
+struct SeenWaker {
+    char waiter[LT_COMM_BYTES];
+    lt_waker_rec by;
+};
+
 /// What `use` answers: errnos, 0 where it was done.
 struct Uses {
     int32_t misses, teach, registers, write;
@@ -72,10 +81,17 @@ private:
     int fd_;
 };
 
-/// What lattop-poke's processes for `matrix` do: `host FD` has children that are somebody, `serve
-/// FD` does what it is asked as who it is, `sleep NAME` sleeps.
+/// How many wait for each waker; waiters have names and pipes of their own.
+constexpr uint32_t waiters_of_each = 3;
+std::string waiter_name(uint32_t waker, uint32_t which);
+
+/// What lattop-poke's processes for `matrix` and `wakers` do: `host FD` has children that are
+/// somebody, `serve FD` does what it is asked as who it is, `sleep NAME` sleeps, `wake NUMBER`
+/// wakes those who wait for that one of sleepers() first, `wait NAME` does.
 int host(int fd);
 int serve(int fd);
 [[noreturn]] void sleep_as(const std::string& name);
+[[noreturn]] void wake_as(uint32_t who);
+[[noreturn]] void wait_as(const std::string& name);
 
 }  // namespace poke

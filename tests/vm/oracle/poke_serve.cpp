@@ -4,6 +4,7 @@
 #include <linux/capability.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -89,6 +90,34 @@ std::vector<std::byte> read_for(int fd) {
     return answer;
 }
 
+/// Who woke the waiters from their reads, in all that may be seen of them.
+std::vector<std::byte> read_wakers_for(int fd) {
+    lt_query query = plain_query();
+    query.traces = LT_TRACES_ALL;
+    const Descriptor descriptor = Descriptor::of(dup(fd));
+    need(descriptor.query(query) == 0, "query");
+    const auto snapshot = descriptor.records();
+    std::vector<std::byte> answer;
+    for (uint32_t i = 0; i < snapshot.count(LT_SEC_TASKS); ++i) {
+        const lt_task_rec& task = snapshot.task(i);
+        if (std::memcmp(task.comm, "s-", 2) != 0) continue;
+        for (uint32_t e = task.first_entry; e < task.first_entry + task.n_entries; ++e) {
+            const lt_entry_rec& entry = snapshot.entry(e);
+            if (entry.trace == LT_TRACE_OTHER || snapshot.trace(entry.trace).syscall != SYS_read)
+                continue;
+            for (uint32_t w = 0; w < entry.n_wakers; ++w) {
+                SeenWaker seen{{}, snapshot.waker(entry.first_waker + w)};
+                std::memcpy(seen.waiter, task.comm, sizeof(seen.waiter));
+                const auto bytes = bytes_of(seen);
+                answer.insert(answer.end(), bytes.begin(), bytes.end());
+            }
+        }
+    }
+    // An answer of no bytes would be an end
+    answer.push_back({});
+    return answer;
+}
+
 /// errno of reading some bytes there.
 int32_t read_at(int fd, off_t at) {
     std::array<char, 64> bytes{};
@@ -149,6 +178,7 @@ void answer(const Channel& channel, const Request& request, int fd) {
             break;
         }
         case Verb::read: channel.send(read_for(fd)); break;
+        case Verb::read_wakers: channel.send(read_wakers_for(fd)); break;
         case Verb::begin_reading: channel.send(bytes_of(read_at(fd, 0))); break;
         case Verb::read_on: channel.send(bytes_of(read_at(fd, 64))); break;
         case Verb::use: channel.send(bytes_of(use(fd, request.pids[0]))); break;
@@ -169,6 +199,8 @@ pid_t be(const Person& person, const std::string& verb, const std::string& argum
             need(false, program);
         }
         if (verb == "sleep") sleep_as(argument);
+        if (verb == "wake") wake_as(static_cast<uint32_t>(std::stoul(argument)));
+        if (verb == "wait") wait_as(argument);
         _exit(serve(std::stoi(argument)));
     } catch (const std::exception& error) {
         fmt::print(stderr, "FAIL {}: {}\n", person.name, error.what());
@@ -202,6 +234,35 @@ void sleep_as(const std::string& name) {
         pause();
 }
 
+std::string waiter_name(uint32_t waker, uint32_t which) {
+    return fmt::format("s-{}-{}", waker, which);
+}
+
+void wake_as(uint32_t who) {
+    std::array<int, waiters_of_each> fds{};
+    for (uint32_t i = 0; i < waiters_of_each; ++i) {
+        const std::string path = own_program(("pipes/" + waiter_name(who, i)).c_str());
+        fds[i] = open(path.c_str(), O_RDWR | O_CLOEXEC);
+        need(fds[i] >= 0, path);
+    }
+    for (int times = 0; times < 10; ++times) {
+        for (const int fd : fds)
+            need(write(fd, "", 1) == 1, "a pipe");
+        usleep(30'000);
+    }
+    sleep_as(fmt::format("i-{}", sleepers()[who].name));
+}
+
+void wait_as(const std::string& name) {
+    const std::string path = own_program(("pipes/" + name).c_str());
+    // Its own end for writing, too: it never ends
+    const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
+    need(fd >= 0, path);
+    prctl(PR_SET_NAME, name.c_str());
+    for (char byte = 0;;)
+        need(read(fd, &byte, 1) == 1, path);
+}
+
 int host(int fd) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     std::vector<pid_t> asleep;
@@ -213,6 +274,11 @@ int host(int fd) {
         } else if (request.verb == Verb::spawn_sleeper) {
             const Person& person = sleepers()[request.number];
             asleep.push_back(be(person, "sleep", fmt::format("i-{}", person.name)));
+        } else if (request.verb == Verb::spawn_waker) {
+            asleep.push_back(
+                be(sleepers()[request.number], "wake", std::to_string(request.number)));
+        } else if (request.verb == Verb::spawn_waiter) {
+            be(sleepers()[request.number], "wait", waiter_name(request.pids[0], request.pids[1]));
         } else {
             for (const pid_t pid : asleep)
                 waitpid(pid, nullptr, 0);

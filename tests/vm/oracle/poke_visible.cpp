@@ -24,6 +24,7 @@
 
 #include "kernel.h"
 #include "poke.h"
+#include "poke_people.h"
 
 namespace poke {
 namespace {
@@ -32,10 +33,6 @@ struct Ids {
     uid_t uid;
     gid_t gid;
 };
-
-void need(bool done, const char* what) {
-    if (!done) throw std::runtime_error(fmt::format("{}: {}", what, std::strerror(errno)));
-}
 
 void become(Ids ids, uid_t saved) {
     need(setgroups(0, nullptr) == 0, "setgroups");

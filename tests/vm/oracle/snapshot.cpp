@@ -59,6 +59,15 @@ std::string_view Snapshot::string(uint32_t offset) const {
     return at<char>(header().section[LT_SEC_STRINGS].offset + offset);
 }
 
+const lt_waker_rec& Snapshot::waker(uint32_t i) const {
+    const lt_section& where = header().wakers;
+    const uint64_t begin = where.offset + uint64_t{i} * where.record_bytes;
+    if (i >= where.count || where.record_bytes < sizeof(lt_waker_rec) || where.offset % 8 ||
+        begin + sizeof(lt_waker_rec) > bytes_.size())
+        throw SnapshotError(fmt::format("waker {} of {}", i, where.count));
+    return *at<lt_waker_rec>(begin);
+}
+
 std::vector<std::string_view> Snapshot::kernel_frames(const lt_trace_rec& trace) const {
     std::vector<std::string_view> names;
     for (uint32_t i = 0; i < trace.nr_kernel; ++i) {

@@ -36,6 +36,8 @@ public:
     [[nodiscard]] const lt_trace_rec& trace(uint32_t i) const {
         return record<lt_trace_rec>(LT_SEC_TRACES, i);
     }
+    /// Of those who ended sleeps of an entry, all in one row.
+    [[nodiscard]] const lt_waker_rec& waker(uint32_t i) const;
     /// Names of the trace's kernel functions, innermost first.
     [[nodiscard]] std::vector<std::string_view> kernel_frames(const lt_trace_rec& trace) const;
     /// User addresses of the trace, innermost first.
