@@ -50,7 +50,7 @@ static void* be(void* how) {
     else if (!strcmp(who, "hidden"))
         become(users[0], 0);
     for (int i = 0; i < 3; i++)
-        truth_sleep_us(1000);
+        truth_sleep_us(10000);
     return NULL;
 }
 
