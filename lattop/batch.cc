@@ -62,8 +62,7 @@ WaitObjects find_objects(const Snapshot& snapshot, ObjectFinder& finder,
     SleepObjects objects;
     finder.want(snapshot);
     for (const FoundObjects& found : finder.wait(patience))
-        for (const FoundObjects::Object& object : found.objects)
-            objects.add(found.time_ns, object.sleep, object.text);
+        objects.add(found);
     return known_objects(snapshot, [&](const Task& task) { return objects.find(snapshot, task); });
 }
 

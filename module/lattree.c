@@ -54,7 +54,7 @@ void lt_lattree_remove(struct lt *lt, struct lt_task *t)
 }
 
 /* Takes up to SYNC_BATCH of the changed, a shard's tasks, to their new places. */
-static bool sync_batch(struct lt *lt, struct lt_shard *shard, struct list_head *changed)
+static void sync_batch(struct lt *lt, struct lt_shard *shard, struct list_head *changed)
 {
 	struct { struct lt_task *t; s64 key; bool asleep; } batch[SYNC_BATCH];
 	int i, n = 0;
@@ -75,7 +75,6 @@ static bool sync_batch(struct lt *lt, struct lt_shard *shard, struct list_head *
 		lt_lattree_remove(lt, batch[i].t);
 		lt_lattree_insert(lt, batch[i].t, batch[i].asleep, batch[i].key);
 	}
-	return n == SYNC_BATCH;
 }
 
 /*
@@ -95,8 +94,10 @@ void lt_lattree_sync(struct lt *lt)
 		raw_spin_lock_irq(&shard->lock);
 		list_splice_init(&shard->dirty, &changed);
 		raw_spin_unlock_irq(&shard->lock);
-		while (!list_empty(&changed) && sync_batch(lt, shard, &changed))
+		while (!list_empty(&changed)) {
+			sync_batch(lt, shard, &changed);
 			cond_resched();
+		}
 	}
 }
 

@@ -5,12 +5,9 @@
  * lines begin with '#', a task's line with a digit, what belongs to a task
  * with a tab. Called by proc.c in process context, without locks.
  */
-#include <linux/mm.h>
 #include <linux/sched/signal.h>
-#include <linux/slab.h>
 #include <linux/string.h>
 
-#include "budget.h"
 #include "mapped.h"
 #include "snapshot.h"
 #include "try_lock.h"
@@ -276,18 +273,13 @@ int lt_text(struct lt *lt, const struct lt_viewer *v, const struct lt_snapshot *
 {
 	const struct lt_taken *t = (const struct lt_taken *)s->taken.data;
 	const struct lt_entry_rec *e = (const struct lt_entry_rec *)s->section[LT_SEC_ENTRIES].data;
+	struct lt_buffer room = { .budget = out->budget };
 	u32 i, j, n = s->taken.len / sizeof(*t);
 	struct scratch *scratch;
-	int err;
 
-	err = lt_budget_take(out->budget, sizeof(*scratch));
-	if (err)
-		return err;
-	scratch = kvmalloc(sizeof(*scratch), GFP_KERNEL_ACCOUNT);
-	if (!scratch) {
-		lt_budget_give(out->budget, sizeof(*scratch));
-		return -ENOMEM;
-	}
+	if (lt_buffer_reserve(&room, sizeof(*scratch)))
+		return room.err;
+	scratch = (struct scratch *)room.data;
 	scratch->tries = LT_LOCK_TRIES;
 	header(s, out);
 	for (i = 0; i < n && goes_on(out); i++) {
@@ -295,8 +287,7 @@ int lt_text(struct lt *lt, const struct lt_viewer *v, const struct lt_snapshot *
 		for (j = 0; j < t[i].rec.n_entries && goes_on(out); j++)
 			trace(v, s, &t[i], &e[t[i].rec.first_entry + j], scratch, out);
 	}
-	kvfree(scratch);
-	lt_budget_give(out->budget, sizeof(*scratch));
+	lt_buffer_free(&room);
 	users(s, out);
 	return out->err;
 }

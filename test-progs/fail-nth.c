@@ -11,7 +11,7 @@
  * fail-nth load|unload TRIES KO [PARAMETERS]
  * fail-nth open|text|records|pids|misses|teach|reset|filter TRIES
  */
-#include "truth.h"
+#include "lesson.h"
 
 #include <poll.h>
 #include <signal.h>

@@ -7,7 +7,7 @@
  * makes it ask for a lesson more, and say whether that was taken.
  * tests/vm/cases/stack-rows-unmapped and table-rows-in-vain run it. row-storm [SECONDS [ROWS]]
  */
-#include "truth.h"
+#include "lesson.h"
 
 #include <pthread.h>
 #include <signal.h>

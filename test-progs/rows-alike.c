@@ -4,7 +4,7 @@
  * its code lies: they must cost no more than others. In each of two processes ROWS rows, "spread" and "alike"; it says how long
  * the lessons took, in ns of CPU. tests/vm/cases/stack-rows-alike runs it. rows-alike [ROWS]
  */
-#include "truth.h"
+#include "lesson.h"
 
 #include <sys/mman.h>
 #include <sys/wait.h>

@@ -3,12 +3,11 @@
 // See elf_bytes.h. The format: System V ABI, "Object Files"; <elf.h>.
 #include "unwind/elf_bytes.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <limits>
+
+#include "unwind/pread_all.h"
 
 namespace lattop {
 namespace {
@@ -52,15 +51,7 @@ bool ElfBytes::read(std::uint64_t offset, std::span<std::uint8_t> bytes) const {
         std::memcpy(bytes.data(), memory_.data() + offset, bytes.size());
         return true;
     }
-    while (!bytes.empty()) {
-        const ssize_t n =
-            ::pread(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return false;
-        bytes = bytes.subspan(static_cast<std::size_t>(n));
-        offset += static_cast<std::uint64_t>(n);
-    }
-    return true;
+    return pread_all(fd_, std::as_writable_bytes(bytes), offset) == bytes.size();
 }
 
 bool ElfBytes::load_tables() {

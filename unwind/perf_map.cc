@@ -4,33 +4,20 @@
 #include "unwind/perf_map.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <span>
 #include <tuple>
+
+#include "unwind/pread_all.h"
 
 namespace lattop {
 namespace {
 
 /// At the beginning and the end of what is known that are compared with the file.
 constexpr std::size_t kCompared = 4096;
-
-/// As much as there is, from `at` on; how many bytes.
-std::size_t read_at(const UniqueFd& fd, std::span<char> to, std::size_t at) {
-    std::size_t done = 0;
-    while (done < to.size()) {
-        const ssize_t n =
-            ::pread(fd.get(), to.data() + done, to.size() - done, static_cast<off_t>(at + done));
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) break;
-        done += static_cast<std::size_t>(n);
-    }
-    return done;
-}
 
 /// A hex number and the blank behind it; false where there is none.
 bool take_hex(std::string_view& line, std::uint64_t& value) {
@@ -53,7 +40,8 @@ bool PerfMap::still_in(const UniqueFd& fd) const {
     std::array<char, kCompared> there;
     const std::size_t bytes = std::min(text_.size(), kCompared);
     for (const std::size_t at : {std::size_t{0}, text_.size() - bytes}) {
-        if (read_at(fd, std::span(there).first(bytes), at) != bytes) return false;
+        if (pread_all(fd, std::as_writable_bytes(std::span(there).first(bytes)), at) != bytes)
+            return false;
         if (!std::equal(there.begin(), there.begin() + bytes, text_.data() + at)) return false;
     }
     return true;
@@ -70,7 +58,8 @@ void PerfMap::read(const UniqueFd& fd) {
     if (size > text_.capacity())
         text_.reserve(std::min(std::max(size, 2 * text_.capacity()), kMaxPerfMapBytes));
     text_.resize(size);
-    text_.resize(known + read_at(fd, std::span(text_).subspan(known), known));
+    text_.resize(known +
+                 pread_all(fd, std::as_writable_bytes(std::span(text_).subspan(known)), known));
     parse();
 }
 

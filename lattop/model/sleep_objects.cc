@@ -32,6 +32,11 @@ bool SleepObjects::add(std::uint64_t time_ns, const SleepId& sleep, std::string 
     return true;
 }
 
+void SleepObjects::add(const FoundObjects& found) {
+    for (const FoundObjects::Object& object : found.objects)
+        add(found.time_ns, object.sleep, object.text);
+}
+
 const std::string* SleepObjects::find(const SleepId& sleep, std::uint64_t time_ns) const {
     const auto its = tasks_.find(sleep.task);
     if (its == tasks_.end()) return nullptr;

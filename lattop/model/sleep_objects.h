@@ -50,6 +50,9 @@ public:
     /// that task.
     bool add(std::uint64_t time_ns, const SleepId& sleep, std::string text);
 
+    /// Each of them for which that is true.
+    void add(const FoundObjects& found);
+
     /// At the time of a snapshot that shows the sleep: what was found by then or, where that
     /// was later, first. nullptr where nothing was.
     [[nodiscard]] const std::string* find(const SleepId& sleep, std::uint64_t time_ns) const;

@@ -131,8 +131,7 @@ private:
     /// What sleepers of the looks before waited for.
     void take_objects(const std::vector<FoundObjects>& all) {
         for (const FoundObjects& found : all) {
-            for (const FoundObjects::Object& object : found.objects)
-                objects_.add(found.time_ns, object.sleep, object.text);
+            objects_.add(found);
             write([&](recording::Writer& writer) {
                 writer.add_objects(found, world_.clock.realtime_ns());
             });

@@ -54,6 +54,15 @@ std::vector<std::string_view> split(std::string_view text, std::string_view sepa
     }
 }
 
+/// A task that waits for a futex, with two user frames.
+Snapshot futex_snapshot() {
+    SnapshotBuilder builder;
+    const auto trace = builder.add_trace(
+        {.kernel = {"schedule", "futex_wait_queue", "do_futex"}, .user = {0x10, 0x20}});
+    builder.add_task({.entries = {{.trace = trace}}});
+    return builder.snapshot();
+}
+
 }  // namespace
 
 TEST_CASE("stacks recorded on four kernels have the reason they were made for") {
@@ -162,11 +171,7 @@ TEST_CASE("a trace of another load of the module is another trace") {
 }
 
 TEST_CASE("names that come later change what depends on them") {
-    SnapshotBuilder builder;
-    const auto trace = builder.add_trace(
-        {.kernel = {"schedule", "futex_wait_queue", "do_futex"}, .user = {0x10, 0x20}});
-    builder.add_task({.entries = {{.trace = trace}}});
-    const Snapshot snapshot = builder.snapshot();
+    const Snapshot snapshot = futex_snapshot();
     NamedStacks stacks;
     Reasons reasons;
     const auto name = [&] { return reasons.of_worst(snapshot, snapshot.tasks.at(0), stacks).name; };
@@ -181,11 +186,7 @@ TEST_CASE("names that come later change what depends on them") {
 }
 
 TEST_CASE("a reason that is kept keeps no names") {
-    SnapshotBuilder builder;
-    const auto trace = builder.add_trace(
-        {.kernel = {"schedule", "futex_wait_queue", "do_futex"}, .user = {0x10, 0x20}});
-    builder.add_task({.entries = {{.trace = trace}}});
-    const Snapshot snapshot = builder.snapshot();
+    const Snapshot snapshot = futex_snapshot();
     NamedStacks stacks;
     Reasons reasons;
     stacks.name({"x", "pthread_cond_wait"});
