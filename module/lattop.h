@@ -327,7 +327,7 @@ struct lt {
 	spinlock_t spaces_lock;		/* who is in it, their tables; taken in MMU notifiers */
 	struct mutex rows_mutex;	/* one teaches at a time */
 	struct list_head dead_spaces;
-	atomic_t nr_notifiers;		/* registered, or not yet freed */
+	atomic_t nr_notifiers;		/* spaces whose notifiers are registered, or not yet reaped */
 	unsigned int nr_spaces, nr_rows, max_rows;
 	u64 row_bytes;
 	u64 row_generations;		/* handed out so far */

@@ -16,7 +16,7 @@
 #include "row_pack.h"
 
 enum {
-	MAX_RANGES	= 240,	/* of one space, which is 4 KiB then; more are merged into their neighbours */
+	MAX_RANGES	= 230,	/* of one space, which is 4 KiB then; more are merged into their neighbours */
 	MAX_PLACES	= 512,	/* from its own on in which a row may be, as hooks look for it; MIN_TABLE_BITS */
 };
 
@@ -48,6 +48,7 @@ struct lt_space {
 	struct mm_struct *mm;			/* compared, never followed */
 	struct lt_row_table __rcu *table;	/* spaces_lock */
 	struct mmu_notifier notifier;
+	struct mmu_interval_notifier end;
 	unsigned long used;			/* jiffies of the last walk */
 	u64 generation;				/* changes when a row goes or is replaced; spaces_lock */
 	u16 owner;				/* pinned while it is hashed */

@@ -3,11 +3,20 @@
  * The address spaces that rows are kept for, by mm: made with the first lesson
  * (rows.c), gone with the mm or the module.
  *
- * An MMU notifier ties a space to its mm: it holds the struct, tells when the
- * mm ends, and when a mapping goes in which there are rows, which flushes the
- * space; what is still needed is taught again. Notifiers may be called where
- * nothing may sleep, so they take lt->spaces_lock only and leave freeing to
- * RCU and the worker. exec brings a fresh mm and so a fresh space.
+ * An MMU notifier ties a space to its mm: it holds the struct, and tells when a
+ * mapping goes in which there are rows, which flushes the space; what is still
+ * needed is taught again. exec brings a fresh mm and so a fresh space.
+ *
+ * A program that ends with such a notifier waits for a grace period of SRCU
+ * (mn_hlist_release()). So a space has an interval notifier, too, of a byte that
+ * is no program's: the kernel tells these of the end first, without that wait,
+ * and the other is let go before the kernel comes to it. Not the interval
+ * notifier alone: removing it waits as long as memory that it covers is being
+ * unmapped, and of one that covers all there may be no end of that.
+ *
+ * Notifiers may be called where nothing may sleep, so they take lt->spaces_lock
+ * only and leave freeing to SRCU and the worker: let_go() -> on_free() ->
+ * lt_rows_reap().
  */
 #include <linux/delay.h>
 #include <linux/mm.h>
@@ -22,26 +31,44 @@
 
 static_assert(sizeof(struct lt_space) <= 4096);
 
-static void unhash(struct lt_space *s)
+/* Nobody finds it any more. Who makes it so gives the notifier back. */
+static bool unhash(struct lt_space *s)
 {
 	lockdep_assert_held(&s->lt->spaces_lock);
 	if (hlist_unhashed(&s->node))
-		return;
+		return false;
 	hlist_del_init_rcu(&s->node);
 	lt_space_drop_rows(s);
 	s->lt->nr_spaces--;
 	lt_owner_put(s->lt, s->owner);
-	list_add_tail(&s->dead_node, &s->lt->dead_spaces);
+	return true;
+}
+
+static void let_go(struct lt_space *s)
+{
+	bool mine;
+
+	spin_lock(&s->lt->spaces_lock);
+	mine = unhash(s);
+	spin_unlock(&s->lt->spaces_lock);
+	if (mine)
+		mmu_notifier_put(&s->notifier);
 }
 
 /* The last user of the mm is gone. */
+static bool on_interval(struct mmu_interval_notifier *mn, const struct mmu_notifier_range *range,
+			unsigned long seq)
+{
+	mmu_interval_set_seq(mn, seq);
+	if (range->event == MMU_NOTIFY_RELEASE)
+		let_go(container_of(mn, struct lt_space, end));
+	return true;
+}
+
+/* The same where the kernel had not entered the interval yet, for another of the mm's was busy. */
 static void on_release(struct mmu_notifier *mn, struct mm_struct *mm)
 {
-	struct lt_space *s = container_of(mn, struct lt_space, notifier);
-
-	spin_lock(&s->lt->spaces_lock);
-	unhash(s);
-	spin_unlock(&s->lt->spaces_lock);
+	let_go(container_of(mn, struct lt_space, notifier));
 }
 
 static bool has_rows_in(const struct lt_space *s, u64 start, u64 end)
@@ -67,19 +94,24 @@ static int on_invalidate(struct mmu_notifier *mn, const struct mmu_notifier_rang
 	return 0;
 }
 
+/* No notifier is called any more. In a thread of the kernel's, with bottom halves off. */
 static void on_free(struct mmu_notifier *mn)
 {
 	struct lt_space *s = container_of(mn, struct lt_space, notifier);
-	struct lt *lt = s->lt;
 
-	kvfree_rcu(s, rcu);
-	atomic_dec(&lt->nr_notifiers);
+	spin_lock(&s->lt->spaces_lock);
+	list_add_tail(&s->dead_node, &s->lt->dead_spaces);
+	spin_unlock(&s->lt->spaces_lock);
 }
 
 static const struct mmu_notifier_ops notifier_ops = {
 	.release = on_release,
 	.invalidate_range_start = on_invalidate,
 	.free_notifier = on_free,
+};
+
+static const struct mmu_interval_notifier_ops interval_ops = {
+	.invalidate = on_interval,
 };
 
 /* Worker: lets go of the mms that ended. */
@@ -91,11 +123,17 @@ void lt_rows_reap(struct lt *lt)
 	spin_lock(&lt->spaces_lock);
 	list_splice_init(&lt->dead_spaces, &dead);
 	spin_unlock(&lt->spaces_lock);
-	list_for_each_entry_safe(s, next, &dead, dead_node)
-		mmu_notifier_put(&s->notifier);
+	list_for_each_entry_safe(s, next, &dead, dead_node) {
+		mmu_interval_notifier_remove(&s->end);
+		kvfree_rcu(s, rcu);
+		atomic_dec(&lt->nr_notifiers);
+	}
 }
 
 /* --- the first lesson --- */
+
+/* The last byte that mmu_interval_notifier_insert() takes: no program's, on any machine. */
+#define NOBODYS (ULONG_MAX - 1)
 
 /* mm locked to write: nobody else makes another for it. */
 static int publish(struct lt *lt, struct lt_space *s, struct mm_struct *mm)
@@ -118,6 +156,7 @@ struct lt_space *lt_space_of(struct lt *lt, struct task_struct *p, struct mm_str
 {
 	int err = -EAGAIN, tries = LT_LOCK_TRIES;
 	struct lt_space *s, *others = lt_space_held(lt, mm);
+	bool inserted = false;
 
 	if (others)
 		return others;
@@ -131,11 +170,16 @@ struct lt_space *lt_space_of(struct lt *lt, struct task_struct *p, struct mm_str
 	s->notifier.ops = &notifier_ops;
 	if (lt_lock_mm(mm, lt_compat_mmap_write_trylock, &tries)) {
 		others = lt_space_held(lt, mm);	/* another lesson's, by now */
-		err = others ? 0 : publish(lt, s, mm);
+		err = others ? 0 : mmu_interval_notifier_insert_locked(&s->end, mm, NOBODYS, 1, &interval_ops);
+		inserted = !err && !others;
+		if (inserted)
+			err = publish(lt, s, mm);
 		mmap_write_unlock(mm);
 	}
 	if (!err && !others)
 		return s;
+	if (inserted)
+		mmu_interval_notifier_remove(&s->end);
 	lt_owner_put(lt, s->owner);
 	kfree(s);
 	return others ?: ERR_PTR(err);
@@ -160,22 +204,31 @@ int lt_rows_init(struct lt *lt)
 	return 0;
 }
 
+/* One that is hashed, no more; NULL: there is none. */
+static struct lt_space *take_one(struct lt *lt, unsigned int bucket)
+{
+	struct lt_space *s;
+
+	spin_lock(&lt->spaces_lock);
+	s = hlist_entry_safe(lt->spaces[bucket].first, struct lt_space, node);
+	if (s)
+		unhash(s);
+	spin_unlock(&lt->spaces_lock);
+	return s;
+}
+
 /* Nothing walks and nothing teaches any more. */
 void lt_rows_exit(struct lt *lt)
 {
-	struct hlist_node *next;
 	struct lt_space *s;
 	unsigned int i;
 
-	spin_lock(&lt->spaces_lock);
 	for (i = 0; i < 1U << LT_SPACE_HASH_BITS; i++)
-		hlist_for_each_entry_safe(s, next, &lt->spaces[i], node)
-			unhash(s);
-	spin_unlock(&lt->spaces_lock);
-	lt_rows_reap(lt);
-	/* Not a barrier: on_free comes on whichever CPU its mm was let go. It comes with bottom halves off. */
+		while ((s = take_one(lt, i)))
+			mmu_notifier_put(&s->notifier);
 	while (atomic_read(&lt->nr_notifiers)) {
 		mmu_notifier_synchronize();
+		lt_rows_reap(lt);
 		usleep_range(500, 1000);
 	}
 	synchronize_rcu();
