@@ -15,12 +15,14 @@
  * unmapped, and of one that covers all there may be no end of that.
  *
  * Notifiers may be called where nothing may sleep, so they take lt->spaces_lock
- * only and leave freeing to SRCU and the worker: let_go() -> on_free() ->
- * lt_rows_reap().
+ * only and leave freeing to SRCU and a worker: let_go() -> on_free() -> reap().
+ * That one may wait for the mm's memory to be unmapped, so each space has its own.
  */
 #include <linux/delay.h>
+#include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 
 #include "compat/mm.h"
 #include "lattop.h"
@@ -94,14 +96,23 @@ static int on_invalidate(struct mmu_notifier *mn, const struct mmu_notifier_rang
 	return 0;
 }
 
-/* No notifier is called any more. In a thread of the kernel's, with bottom halves off. */
+/* Process context. Waits as long as the program that ends is unmapping all it has. */
+static void reap(struct work_struct *work)
+{
+	struct lt_space *s = container_of(work, struct lt_space, reap);
+	struct lt *lt = s->lt;
+
+	mmu_interval_notifier_remove(&s->end);
+	kvfree_rcu(s, rcu);
+	atomic_dec(&lt->nr_notifiers);
+}
+
+/* The notifier is not called any more. In a thread of the kernel's, with bottom halves off. */
 static void on_free(struct mmu_notifier *mn)
 {
 	struct lt_space *s = container_of(mn, struct lt_space, notifier);
 
-	spin_lock(&s->lt->spaces_lock);
-	list_add_tail(&s->dead_node, &s->lt->dead_spaces);
-	spin_unlock(&s->lt->spaces_lock);
+	queue_work(s->lt->spaces_wq, &s->reap);
 }
 
 static const struct mmu_notifier_ops notifier_ops = {
@@ -114,23 +125,10 @@ static const struct mmu_interval_notifier_ops interval_ops = {
 	.invalidate = on_interval,
 };
 
-/* Worker: lets go of the mms that ended. */
-void lt_rows_reap(struct lt *lt)
-{
-	struct lt_space *s, *next;
-	LIST_HEAD(dead);
-
-	spin_lock(&lt->spaces_lock);
-	list_splice_init(&lt->dead_spaces, &dead);
-	spin_unlock(&lt->spaces_lock);
-	list_for_each_entry_safe(s, next, &dead, dead_node) {
-		mmu_interval_notifier_remove(&s->end);
-		kvfree_rcu(s, rcu);
-		atomic_dec(&lt->nr_notifiers);
-	}
-}
-
 /* --- the first lesson --- */
+
+/* Programs that end and are not gone yet, each with a page and what the kernel keeps of its mm, before others are made to wait. */
+enum { MAX_ENDING = 4096 };
 
 /* The last byte that mmu_interval_notifier_insert() takes: no program's, on any machine. */
 #define NOBODYS (ULONG_MAX - 1)
@@ -160,11 +158,14 @@ struct lt_space *lt_space_of(struct lt *lt, struct task_struct *p, struct mm_str
 
 	if (others)
 		return others;
+	if (atomic_read(&lt->nr_notifiers) - (int)READ_ONCE(lt->nr_spaces) > MAX_ENDING)
+		return ERR_PTR(-EAGAIN);
 	s = kzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
 	if (!s)
 		return ERR_PTR(-ENOMEM);
 	s->lt = lt;
 	s->mm = mm;
+	INIT_WORK(&s->reap, reap);
 	s->used = jiffies;
 	s->owner = lt_owner_of(lt, p);
 	s->notifier.ops = &notifier_ops;
@@ -195,14 +196,23 @@ u64 lt_rows_bytes(struct lt *lt)
 int lt_rows_init(struct lt *lt)
 {
 	lt->spaces = kvcalloc(1UL << LT_SPACE_HASH_BITS, sizeof(*lt->spaces), GFP_KERNEL);
-	if (!lt->spaces)
-		return -ENOMEM;
+	lt->spaces_wq = alloc_workqueue("lattop-spaces", WQ_UNBOUND, WQ_UNBOUND_MAX_ACTIVE);
+	if (!lt->spaces || !lt->spaces_wq)
+		goto no_memory;
 	spin_lock_init(&lt->spaces_lock);
 	mutex_init(&lt->rows_mutex);
-	INIT_LIST_HEAD(&lt->dead_spaces);
 	lt->max_rows = lt_params.max_rows;
 	return 0;
+
+no_memory:
+	if (lt->spaces_wq)
+		destroy_workqueue(lt->spaces_wq);
+	kvfree(lt->spaces);
+	return -ENOMEM;
 }
+
+/* How often an unload that waits says so */
+enum { SAYS_AFTER = 5 * HZ };
 
 /* One that is hashed, no more; NULL: there is none. */
 static struct lt_space *take_one(struct lt *lt, unsigned int bucket)
@@ -220,6 +230,7 @@ static struct lt_space *take_one(struct lt *lt, unsigned int bucket)
 /* Nothing walks and nothing teaches any more. */
 void lt_rows_exit(struct lt *lt)
 {
+	unsigned long say = jiffies + SAYS_AFTER;
 	struct lt_space *s;
 	unsigned int i;
 
@@ -228,9 +239,14 @@ void lt_rows_exit(struct lt *lt)
 			mmu_notifier_put(&s->notifier);
 	while (atomic_read(&lt->nr_notifiers)) {
 		mmu_notifier_synchronize();
-		lt_rows_reap(lt);
 		usleep_range(500, 1000);
+		if (time_after(jiffies, say)) {
+			say = jiffies + SAYS_AFTER;
+			pr_info("lattop: the unload waits for %d programs to have unmapped all they have: they are ending\n",
+				atomic_read(&lt->nr_notifiers));
+		}
 	}
-	synchronize_rcu();
+	synchronize_rcu();	/* on_free(), to its last instruction */
+	destroy_workqueue(lt->spaces_wq);
 	kvfree(lt->spaces);
 }
