@@ -11,7 +11,6 @@
 #include <linux/list.h>
 #include <linux/mmu_notifier.h>
 #include <linux/rcupdate.h>
-#include <linux/workqueue.h>
 
 #include "lattop.h"
 #include "row_pack.h"
@@ -43,13 +42,13 @@ static __always_inline u32 lt_row_place(const struct lt_row_table *table, u64 ke
 
 struct lt_space {
 	struct hlist_node node;			/* lt->spaces; spaces_lock, RCU */
+	struct list_head dead_node;		/* lt->dead_spaces; spaces_lock */
 	struct rcu_head rcu;
 	struct lt *lt;
 	struct mm_struct *mm;			/* compared, never followed */
 	struct lt_row_table __rcu *table;	/* spaces_lock */
 	struct mmu_notifier notifier;
 	struct mmu_interval_notifier end;
-	struct work_struct reap;
 	unsigned long used;			/* jiffies of the last walk */
 	u64 generation;				/* changes when a row goes or is replaced; spaces_lock */
 	u16 owner;				/* pinned while it is hashed */
@@ -59,7 +58,7 @@ struct lt_space {
 
 struct task_struct;
 
-/* row_spaces.c. The space of p's mm, a user of which the caller holds; made where there was none. -ENOMEM, -EAGAIN */
+/* row_spaces.c. The space of p's mm, a user of which the caller holds; made where there was none. -ENOMEM, -EAGAIN, -EINTR */
 struct lt_space *lt_space_of(struct lt *lt, struct task_struct *p, struct mm_struct *mm);
 
 /* row_table.c, spaces_lock held */

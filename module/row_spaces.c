@@ -10,19 +10,20 @@
  * A program that ends with such a notifier waits for a grace period of SRCU
  * (mn_hlist_release()). So a space has an interval notifier, too, of a byte that
  * is no program's: the kernel tells these of the end first, without that wait,
- * and the other is let go before the kernel comes to it. Not the interval
- * notifier alone: removing it waits as long as memory that it covers is being
- * unmapped, and of one that covers all there may be no end of that.
+ * and the other is let go before the kernel comes to it. To remove an interval
+ * notifier waits, if anything that it covers is being invalidated, until nothing
+ * of the mm is. That is so while a program unmaps all it has at its end, and a
+ * live one can have it so for as long as it likes; so one is removed when its mm
+ * has ended, and of a live one at unload alone.
  *
  * Notifiers may be called where nothing may sleep, so they take lt->spaces_lock
- * only and leave freeing to SRCU and a worker: let_go() -> on_free() -> reap().
- * That one may wait for the mm's memory to be unmapped, so each space has its own.
+ * only and leave freeing to SRCU and the worker: let_go() -> on_free() ->
+ * lt_rows_reap().
  */
 #include <linux/delay.h>
 #include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
-#include <linux/workqueue.h>
 
 #include "compat/mm.h"
 #include "lattop.h"
@@ -61,7 +62,6 @@ static void let_go(struct lt_space *s)
 static bool on_interval(struct mmu_interval_notifier *mn, const struct mmu_notifier_range *range,
 			unsigned long seq)
 {
-	mmu_interval_set_seq(mn, seq);
 	if (range->event == MMU_NOTIFY_RELEASE)
 		let_go(container_of(mn, struct lt_space, end));
 	return true;
@@ -96,23 +96,14 @@ static int on_invalidate(struct mmu_notifier *mn, const struct mmu_notifier_rang
 	return 0;
 }
 
-/* Process context. Waits as long as the program that ends is unmapping all it has. */
-static void reap(struct work_struct *work)
-{
-	struct lt_space *s = container_of(work, struct lt_space, reap);
-	struct lt *lt = s->lt;
-
-	mmu_interval_notifier_remove(&s->end);
-	kvfree_rcu(s, rcu);
-	atomic_dec(&lt->nr_notifiers);
-}
-
 /* The notifier is not called any more. In a thread of the kernel's, with bottom halves off. */
 static void on_free(struct mmu_notifier *mn)
 {
 	struct lt_space *s = container_of(mn, struct lt_space, notifier);
 
-	queue_work(s->lt->spaces_wq, &s->reap);
+	spin_lock(&s->lt->spaces_lock);
+	list_add_tail(&s->dead_node, &s->lt->dead_spaces);
+	spin_unlock(&s->lt->spaces_lock);
 }
 
 static const struct mmu_notifier_ops notifier_ops = {
@@ -125,25 +116,74 @@ static const struct mmu_interval_notifier_ops interval_ops = {
 	.invalidate = on_interval,
 };
 
+/* What __mmput() does behind exit_mmap() */
+static bool has_ended(const struct mm_struct *mm)
+{
+	return !rcu_access_pointer(mm->exe_file);
+}
+
+static bool may_go(const struct lt_space *s, bool unload)
+{
+	const struct mm_struct *mm = s->end.mm;
+
+	return !mm || has_ended(mm) || (unload && atomic_read(&mm->mm_users));
+}
+
+/* Does not wait, but at unload for a live mm that has it so (above). */
+static void reap(struct lt *lt, bool unload)
+{
+	struct lt_space *s, *next;
+	LIST_HEAD(dead);
+	LIST_HEAD(left);
+
+	spin_lock(&lt->spaces_lock);
+	list_splice_init(&lt->dead_spaces, &dead);
+	spin_unlock(&lt->spaces_lock);
+	list_for_each_entry_safe(s, next, &dead, dead_node) {
+		cond_resched();
+		if (!may_go(s, unload)) {
+			list_move(&s->dead_node, &left);
+			continue;
+		}
+		if (s->end.mm)
+			mmu_interval_notifier_remove(&s->end);
+		kvfree_rcu(s, rcu);
+		atomic_dec(&lt->nr_notifiers);
+	}
+	spin_lock(&lt->spaces_lock);
+	list_splice(&left, &lt->dead_spaces);
+	spin_unlock(&lt->spaces_lock);
+}
+
+/* Worker: lets go of the mms that ended. */
+void lt_rows_reap(struct lt *lt)
+{
+	reap(lt, false);
+}
+
 /* --- the first lesson --- */
 
-/* Programs that end and are not gone yet, each with a page and what the kernel keeps of its mm, before others are made to wait. */
-enum { MAX_ENDING = 4096 };
-
-/* The last byte that mmu_interval_notifier_insert() takes: no program's, on any machine. */
+/* The last byte of what the kernel says has ended when an mm has: no program's, on any machine. */
 #define NOBODYS (ULONG_MAX - 1)
 
-/* mm locked to write: nobody else makes another for it. */
-static int publish(struct lt *lt, struct lt_space *s, struct mm_struct *mm)
+/* mm locked to write: nobody else makes another for it. *s: still the caller's, NULL: freed in time. -ENOMEM, -EINTR */
+static int publish(struct lt *lt, struct lt_space **s, struct mm_struct *mm)
 {
-	int err = __mmu_notifier_register(&s->notifier, mm);
+	struct lt_space *new = *s;
+	int err = __mmu_notifier_register(&new->notifier, mm);
 
 	if (err)
 		return err;
 	atomic_inc(&lt->nr_notifiers);
+	err = mmu_interval_notifier_insert_locked(&new->end, mm, NOBODYS, 1, &interval_ops);
+	if (err) {
+		*s = NULL;
+		mmu_notifier_put(&new->notifier);
+		return err;
+	}
 	spin_lock(&lt->spaces_lock);
-	lt_space_new_generation(s);
-	hlist_add_head_rcu(&s->node, lt_space_bucket(lt, mm));
+	lt_space_new_generation(new);
+	hlist_add_head_rcu(&new->node, lt_space_bucket(lt, mm));
 	lt->nr_spaces++;
 	spin_unlock(&lt->spaces_lock);
 	return 0;
@@ -154,34 +194,27 @@ struct lt_space *lt_space_of(struct lt *lt, struct task_struct *p, struct mm_str
 {
 	int err = -EAGAIN, tries = LT_LOCK_TRIES;
 	struct lt_space *s, *others = lt_space_held(lt, mm);
-	bool inserted = false;
+	u16 owner;
 
 	if (others)
 		return others;
-	if (atomic_read(&lt->nr_notifiers) - (int)READ_ONCE(lt->nr_spaces) > MAX_ENDING)
-		return ERR_PTR(-EAGAIN);
 	s = kzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
 	if (!s)
 		return ERR_PTR(-ENOMEM);
+	owner = lt_owner_of(lt, p);
 	s->lt = lt;
 	s->mm = mm;
-	INIT_WORK(&s->reap, reap);
 	s->used = jiffies;
-	s->owner = lt_owner_of(lt, p);
+	s->owner = owner;
 	s->notifier.ops = &notifier_ops;
 	if (lt_lock_mm(mm, lt_compat_mmap_write_trylock, &tries)) {
 		others = lt_space_held(lt, mm);	/* another lesson's, by now */
-		err = others ? 0 : mmu_interval_notifier_insert_locked(&s->end, mm, NOBODYS, 1, &interval_ops);
-		inserted = !err && !others;
-		if (inserted)
-			err = publish(lt, s, mm);
+		err = others ? 0 : publish(lt, &s, mm);
 		mmap_write_unlock(mm);
 	}
 	if (!err && !others)
 		return s;
-	if (inserted)
-		mmu_interval_notifier_remove(&s->end);
-	lt_owner_put(lt, s->owner);
+	lt_owner_put(lt, owner);
 	kfree(s);
 	return others ?: ERR_PTR(err);
 }
@@ -190,25 +223,19 @@ struct lt_space *lt_space_of(struct lt *lt, struct task_struct *p, struct mm_str
 
 u64 lt_rows_bytes(struct lt *lt)
 {
-	return lt->row_bytes + lt->nr_spaces * sizeof(struct lt_space);
+	return lt->row_bytes + atomic_read(&lt->nr_notifiers) * sizeof(struct lt_space);
 }
 
 int lt_rows_init(struct lt *lt)
 {
 	lt->spaces = kvcalloc(1UL << LT_SPACE_HASH_BITS, sizeof(*lt->spaces), GFP_KERNEL);
-	lt->spaces_wq = alloc_workqueue("lattop-spaces", WQ_UNBOUND, WQ_UNBOUND_MAX_ACTIVE);
-	if (!lt->spaces || !lt->spaces_wq)
-		goto no_memory;
+	if (!lt->spaces)
+		return -ENOMEM;
 	spin_lock_init(&lt->spaces_lock);
 	mutex_init(&lt->rows_mutex);
+	INIT_LIST_HEAD(&lt->dead_spaces);
 	lt->max_rows = lt_params.max_rows;
 	return 0;
-
-no_memory:
-	if (lt->spaces_wq)
-		destroy_workqueue(lt->spaces_wq);
-	kvfree(lt->spaces);
-	return -ENOMEM;
 }
 
 /* How often an unload that waits says so */
@@ -234,19 +261,21 @@ void lt_rows_exit(struct lt *lt)
 	struct lt_space *s;
 	unsigned int i;
 
-	for (i = 0; i < 1U << LT_SPACE_HASH_BITS; i++)
+	for (i = 0; i < 1U << LT_SPACE_HASH_BITS; i++) {
+		cond_resched();
 		while ((s = take_one(lt, i)))
 			mmu_notifier_put(&s->notifier);
+	}
 	while (atomic_read(&lt->nr_notifiers)) {
 		mmu_notifier_synchronize();
+		reap(lt, true);
 		usleep_range(500, 1000);
 		if (time_after(jiffies, say)) {
 			say = jiffies + SAYS_AFTER;
-			pr_info("lattop: the unload waits for %d programs to have unmapped all they have: they are ending\n",
+			pr_info("lattop: the unload waits for %d address spaces of programs that are ending\n",
 				atomic_read(&lt->nr_notifiers));
 		}
 	}
 	synchronize_rcu();	/* on_free(), to its last instruction */
-	destroy_workqueue(lt->spaces_wq);
 	kvfree(lt->spaces);
 }

@@ -21,6 +21,7 @@ struct task_struct;
 /* row_spaces.c: process context */
 int lt_rows_init(struct lt *lt);
 void lt_rows_exit(struct lt *lt);
+void lt_rows_reap(struct lt *lt);
 u64 lt_rows_bytes(struct lt *lt);
 
 /* rows.c: process context */
@@ -51,6 +52,10 @@ static inline int lt_rows_init(struct lt *lt)
 }
 
 static inline void lt_rows_exit(struct lt *lt)
+{
+}
+
+static inline void lt_rows_reap(struct lt *lt)
 {
 }
 

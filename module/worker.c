@@ -11,6 +11,7 @@
 #include "arch_x86.h"
 #include "cgroups.h"
 #include "lattop.h"
+#include "rows.h"
 
 /* Hooks may ask for it every microsecond: an upkeep looks into each shard, and holds lt->mutex. */
 #define LT_UPKEEP_PAUSE	(HZ / 50 ?: 1)
@@ -63,6 +64,7 @@ static void upkeep(struct work_struct *work)
 
 	WRITE_ONCE(lt->upkept, jiffies);
 	queue_work(lt->wq, &lt->refill);
+	lt_rows_reap(lt);
 	if (!lt_arch_sched_clock_stable())
 		WRITE_ONCE(lt->queue_clock, false);
 	mutex_lock(&lt->mutex);
