@@ -14,7 +14,7 @@
  * notifier waits, if anything that it covers is being invalidated, until nothing
  * of the mm is. That is so while a program unmaps all it has at its end, and a
  * live one can have it so for as long as it likes; so one is removed when its mm
- * has ended, and of a live one at unload alone.
+ * has ended, and of another at unload alone.
  *
  * Notifiers may be called where nothing may sleep, so they take lt->spaces_lock
  * only and leave freeing to SRCU and the worker: let_go() -> on_free() ->
@@ -122,15 +122,17 @@ static bool has_ended(const struct mm_struct *mm)
 	return !rcu_access_pointer(mm->exe_file);
 }
 
-static bool may_go(const struct lt_space *s, bool unload)
+enum whose { OF_ENDED, OF_LIVE_TOO, OF_ALL };
+
+static bool may_go(const struct lt_space *s, enum whose whose)
 {
 	const struct mm_struct *mm = s->end.mm;
 
-	return !mm || has_ended(mm) || (unload && atomic_read(&mm->mm_users));
+	return !mm || whose == OF_ALL || has_ended(mm) || (whose == OF_LIVE_TOO && atomic_read(&mm->mm_users));
 }
 
-/* Does not wait, but at unload for a live mm that has it so (above). */
-static void reap(struct lt *lt, bool unload)
+/* OF_ENDED: does not wait. */
+static void reap(struct lt *lt, enum whose whose)
 {
 	struct lt_space *s, *next;
 	LIST_HEAD(dead);
@@ -141,7 +143,7 @@ static void reap(struct lt *lt, bool unload)
 	spin_unlock(&lt->spaces_lock);
 	list_for_each_entry_safe(s, next, &dead, dead_node) {
 		cond_resched();
-		if (!may_go(s, unload)) {
+		if (!may_go(s, whose)) {
 			list_move(&s->dead_node, &left);
 			continue;
 		}
@@ -158,7 +160,7 @@ static void reap(struct lt *lt, bool unload)
 /* Worker: lets go of the mms that ended. */
 void lt_rows_reap(struct lt *lt)
 {
-	reap(lt, false);
+	reap(lt, OF_ENDED);
 }
 
 /* --- the first lesson --- */
@@ -238,8 +240,8 @@ int lt_rows_init(struct lt *lt)
 	return 0;
 }
 
-/* How often an unload that waits says so */
-enum { SAYS_AFTER = 5 * HZ };
+/* How long an unload looks whether programs that are ending have ended */
+enum { PATIENCE = HZ / 5 };
 
 /* One that is hashed, no more; NULL: there is none. */
 static struct lt_space *take_one(struct lt *lt, unsigned int bucket)
@@ -257,7 +259,8 @@ static struct lt_space *take_one(struct lt *lt, unsigned int bucket)
 /* Nothing walks and nothing teaches any more. */
 void lt_rows_exit(struct lt *lt)
 {
-	unsigned long say = jiffies + SAYS_AFTER;
+	unsigned long until = jiffies + PATIENCE;
+	enum whose whose = OF_LIVE_TOO;
 	struct lt_space *s;
 	unsigned int i;
 
@@ -268,11 +271,12 @@ void lt_rows_exit(struct lt *lt)
 	}
 	while (atomic_read(&lt->nr_notifiers)) {
 		mmu_notifier_synchronize();
-		reap(lt, true);
+		reap(lt, whose);
 		usleep_range(500, 1000);
-		if (time_after(jiffies, say)) {
-			say = jiffies + SAYS_AFTER;
-			pr_info("lattop: the unload waits for %d address spaces of programs that are ending\n",
+		if (whose == OF_LIVE_TOO && atomic_read(&lt->nr_notifiers) && time_after(jiffies, until)) {
+			/* Not for all of them: before it unmaps, one may wait for a file system for ever */
+			whose = OF_ALL;
+			pr_info("lattop: of %d programs that are ending the unload waits for those that are unmapping\n",
 				atomic_read(&lt->nr_notifiers));
 		}
 	}
