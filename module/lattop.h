@@ -328,7 +328,7 @@ struct lt {
 	struct mutex rows_mutex;	/* one teaches at a time */
 	struct list_head dead_spaces;	/* found by nobody: lt_rows_reap() */
 	atomic_t nr_notifiers;		/* spaces whose notifiers are registered, or not yet reaped */
-	unsigned int nr_spaces, nr_rows, max_rows;
+	unsigned int nr_rows, max_rows;
 	u64 row_bytes;
 	u64 row_generations;		/* handed out so far */
 

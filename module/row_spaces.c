@@ -42,7 +42,6 @@ static bool unhash(struct lt_space *s)
 		return false;
 	hlist_del_init_rcu(&s->node);
 	lt_space_drop_rows(s);
-	s->lt->nr_spaces--;
 	lt_owner_put(s->lt, s->owner);
 	return true;
 }
@@ -168,25 +167,20 @@ void lt_rows_reap(struct lt *lt)
 /* The last byte of what the kernel says has ended when an mm has: no program's, on any machine. */
 #define NOBODYS (ULONG_MAX - 1)
 
-/* mm locked to write: nobody else makes another for it. *s: still the caller's, NULL: freed in time. -ENOMEM, -EINTR */
-static int publish(struct lt *lt, struct lt_space **s, struct mm_struct *mm)
+/* mm locked to write: nobody else makes another for it. Failed with s->notifier registered, it is on_free()'s. -ENOMEM, -EINTR */
+static int publish(struct lt *lt, struct lt_space *s, struct mm_struct *mm)
 {
-	struct lt_space *new = *s;
-	int err = __mmu_notifier_register(&new->notifier, mm);
+	int err = __mmu_notifier_register(&s->notifier, mm);
 
 	if (err)
 		return err;
 	atomic_inc(&lt->nr_notifiers);
-	err = mmu_interval_notifier_insert_locked(&new->end, mm, NOBODYS, 1, &interval_ops);
-	if (err) {
-		*s = NULL;
-		mmu_notifier_put(&new->notifier);
+	err = mmu_interval_notifier_insert_locked(&s->end, mm, NOBODYS, 1, &interval_ops);
+	if (err)
 		return err;
-	}
 	spin_lock(&lt->spaces_lock);
-	lt_space_new_generation(new);
-	hlist_add_head_rcu(&new->node, lt_space_bucket(lt, mm));
-	lt->nr_spaces++;
+	lt_space_new_generation(s);
+	hlist_add_head_rcu(&s->node, lt_space_bucket(lt, mm));
 	spin_unlock(&lt->spaces_lock);
 	return 0;
 }
@@ -196,28 +190,29 @@ struct lt_space *lt_space_of(struct lt *lt, struct task_struct *p, struct mm_str
 {
 	int err = -EAGAIN, tries = LT_LOCK_TRIES;
 	struct lt_space *s, *others = lt_space_held(lt, mm);
-	u16 owner;
 
 	if (others)
 		return others;
 	s = kzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
 	if (!s)
 		return ERR_PTR(-ENOMEM);
-	owner = lt_owner_of(lt, p);
 	s->lt = lt;
 	s->mm = mm;
 	s->used = jiffies;
-	s->owner = owner;
+	s->owner = lt_owner_of(lt, p);
 	s->notifier.ops = &notifier_ops;
 	if (lt_lock_mm(mm, lt_compat_mmap_write_trylock, &tries)) {
 		others = lt_space_held(lt, mm);	/* another lesson's, by now */
-		err = others ? 0 : publish(lt, &s, mm);
+		err = others ? 0 : publish(lt, s, mm);
 		mmap_write_unlock(mm);
 	}
 	if (!err && !others)
 		return s;
-	lt_owner_put(lt, owner);
-	kfree(s);
+	lt_owner_put(lt, s->owner);
+	if (s->notifier.mm)
+		mmu_notifier_put(&s->notifier);
+	else
+		kfree(s);
 	return others ?: ERR_PTR(err);
 }
 

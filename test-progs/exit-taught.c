@@ -8,7 +8,6 @@
  */
 #include "lesson.h"
 
-#include <poll.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
@@ -25,8 +24,7 @@ static void teach_one_row(void) {
     truth_need(fd, LT_PROC_PATH);
     if (code == MAP_FAILED) truth_die("mmap");
     truth_lesson(&lesson, buffer, sizeof(buffer));
-    while (ioctl(fd, LT_IOC_TEACH, &lesson))
-        if (errno != EAGAIN) truth_die("LT_IOC_TEACH");
+    truth_teach(fd, &lesson);
     close(fd);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whom a lesson (LT_IOC_TEACH) is for, as the module has it. Included by the programs that teach:
- * rows-alike, row-storm, fail-nth.
+ * Whom a lesson (LT_IOC_TEACH) is for, as the module has it, and one that is given. Included by the
+ * programs that teach: exit-taught, rows-alike, row-storm, fail-nth.
  */
 #ifndef LATTOP_LESSON_H
 #define LATTOP_LESSON_H
@@ -30,6 +30,12 @@ static inline void truth_lesson_for(uint32_t pid, struct lt_teach* lesson, char*
 /* The same for this one. */
 static inline void truth_lesson(struct lt_teach* lesson, char* buffer, size_t size) {
     truth_lesson_for((uint32_t)getpid(), lesson, buffer, size);
+}
+
+/* Until it is taken; dies where it is refused. fd: of /proc/lattop */
+static inline void truth_teach(int fd, struct lt_teach* lesson) {
+    while (ioctl(fd, LT_IOC_TEACH, lesson))
+        if (errno != EAGAIN) truth_die("LT_IOC_TEACH");
 }
 
 #endif

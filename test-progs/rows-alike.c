@@ -38,8 +38,7 @@ static void teach_all(const char* role, bool alike, uint64_t all) {
             if (!alike || is_alike(pc)) rows[lesson.n_rows++] = (struct lt_row){.pc = pc, .kind = LT_ROW_SP, .cfa_offset = 8};
         }
         before = truth_clock(CLOCK_PROCESS_CPUTIME_ID);
-        while (ioctl(fd, LT_IOC_TEACH, &lesson))
-            if (errno != EAGAIN) truth_die("LT_IOC_TEACH");
+        truth_teach(fd, &lesson);
         took += truth_clock(CLOCK_PROCESS_CPUTIME_ID) - before;
         taught += lesson.n_rows;
     }

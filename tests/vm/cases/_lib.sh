@@ -104,6 +104,9 @@ row() {
         END { print found }' $LATTOP
 }
 
+# whole PID: its stacks are known to their ends, without lattop learning them for that
+whole() { grep -q '; complete$' <(lattop -b --no-learn -n 1 -p "$1"); }
+
 # splats since the case began are the suite's to find; this is for the module's own messages
 module_log() { dmesg | grep -a 'lattop' | tail -n "${1:-5}"; }
 
