@@ -7,18 +7,13 @@
 
 #include <utility>
 
+#include "lattop/debug_cache.h"
 #include "lattop/model/worker_namer.h"
 #include "lattop/output.h"
 #include "lattop/reasons/load.h"
 #include "lattop/resolver_worker.h"
 
 namespace lattop {
-
-std::shared_ptr<DebugFetch> make_fetch() {
-    if (Fetcher fetcher = debuginfod_fetcher())
-        return std::make_shared<DebugFetch>(std::move(fetcher));
-    return nullptr;
-}
 
 std::string names_given_up_text(std::size_t missing) {
     return fmt::format("names are not waited for any longer: {} stacks stay addresses", missing);
@@ -47,7 +42,7 @@ StopNaming stop_naming_at(const std::optional<Clock::Time>& until, StopNaming st
 }
 
 LiveWorld::LiveWorld(bool learn, StopNaming stop)
-    : stacks_(std::make_unique<StoppableNamer>(std::make_unique<WorkerNamer>(make_fetch()),
+    : stacks_(std::make_unique<StoppableNamer>(std::make_unique<WorkerNamer>(make_fetch(complain)),
                                                std::move(stop))),
       learning_(learn ? start_learning() : std::make_unique<NoLearning>(LearningState::Kind::Off)),
       reasons_(load_user_reasons()) {}

@@ -57,7 +57,4 @@ inline constexpr std::chrono::seconds kNamesAfterSignal{5};
 /// What they say.
 std::string names_given_up_text(std::size_t missing);
 
-/// Debug files from the servers that the environment names; nullptr for none.
-std::shared_ptr<DebugFetch> make_fetch();
-
 }  // namespace lattop

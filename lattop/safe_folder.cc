@@ -129,6 +129,40 @@ private:
     int links_ = 0;
 };
 
+/// Whether others can make, rename or remove something in it.
+bool others_may_write(const struct stat& folder) {
+    if ((folder.st_mode & S_IWOTH) != 0) return true;
+    const bool users_own = ::geteuid() != 0 && folder.st_gid == ::getegid();
+    return (folder.st_mode & S_IWGRP) != 0 && !users_own;
+}
+
+std::string path_of(const UniqueFd& folder) {
+    std::array<char, PATH_MAX> text;
+    const ssize_t length =
+        ::readlink(fmt::format("/proc/self/fd/{}", folder.get()).c_str(), text.data(), text.size());
+    if (length <= 0 || text.front() != '/' || static_cast<std::size_t>(length) == text.size())
+        throw Error("cannot read the path of a folder in /proc/self/fd");
+    return {text.data(), static_cast<std::size_t>(length)};
+}
+
+/// Of the folder at `path`, and what is above it.
+void require_own(UniqueFd folder, const std::string& path) {
+    struct stat made {};
+    struct stat below {};
+    for (std::string at = path;; at += "/..") {
+        if (::fstat(folder.get(), &made) != 0) throw Error(fmt::format("cannot look at {}", at));
+        if (made.st_dev == below.st_dev && made.st_ino == below.st_ino) return;
+        const bool sticky = at != path && (made.st_mode & S_ISVTX) != 0;
+        if (!is_trusted(made.st_uid) || (others_may_write(made) && !sticky))
+            throw Error(path_of(folder) + (is_trusted(made.st_uid)
+                                               ? " may be written to by others"
+                                               : fmt::format(" is user {}'s", made.st_uid)));
+        below = made;
+        folder.reset(::openat(folder.get(), "..", kFolder));
+        if (!folder) throw Error(fmt::format("cannot look above {}", at));
+    }
+}
+
 }  // namespace
 
 FilePlace find_place(const std::string& path, MissingFolders missing) {
@@ -136,6 +170,13 @@ FilePlace find_place(const std::string& path, MissingFolders missing) {
     FilePlace place{FolderWalk(path, missing).to(path.substr(0, name)), path.substr(name)};
     if (place.name.empty()) place.name = ".";
     return place;
+}
+
+std::string own_folder(const std::string& path) {
+    UniqueFd folder = find_place(path + '/', MissingFolders::Make).folder;
+    std::string real = path_of(folder);
+    require_own(std::move(folder), real);
+    return real;
 }
 
 }  // namespace lattop

@@ -10,8 +10,8 @@
 #include <memory>
 
 #include "lattop/batch.h"
+#include "lattop/debug_cache.h"
 #include "lattop/live.h"
-#include "lattop/live_world.h"
 #include "lattop/model/column_choice.h"
 #include "lattop/model/object_worker.h"
 #include "lattop/model/screen_choice.h"
@@ -44,7 +44,7 @@ std::unique_ptr<Learning> make_learning(const Options& options) {
 
 /// Each refresh waits for its names, also for those of large programs.
 std::unique_ptr<Namer> batch_namer() {
-    return std::make_unique<StoppableNamer>(std::make_unique<WorkerNamer>(make_fetch()),
+    return std::make_unique<StoppableNamer>(std::make_unique<WorkerNamer>(make_fetch(complain)),
                                             [](std::size_t) { return false; });
 }
 

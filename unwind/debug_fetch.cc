@@ -91,8 +91,10 @@ void DebugFetch::Shared::finish(Fetched fetched) {
         result.wait = std::clamp(result.wait * 2, retry, std::max(retry, kLongestRetry));
         result.retry_at = Clock::now() + result.wait;
         // Asked for again, it is being fetched a moment after retry_at.
-        failure = {asked.build_id, asked.label + ": " + std::strerror(fetched.error),
-                   result.retry_at + result.wait};
+        failure = {
+            asked.build_id,
+            asked.label + ": " + (fetched.why.empty() ? std::strerror(fetched.error) : fetched.why),
+            result.retry_at + result.wait};
     }
     results.put(asked.build_id, std::move(result));
     wanted.pop_front();

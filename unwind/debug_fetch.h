@@ -24,8 +24,9 @@ namespace lattop {
 using FetchProgress = std::function<bool(long done, long all)>;
 
 struct Fetched {
-    UniqueFd file{};  ///< none where no server has it
-    int error = 0;    ///< an errno value where no server could say
+    UniqueFd file{};    ///< none where no server has it
+    int error = 0;      ///< an errno value where no server could say
+    std::string why{};  ///< says more than that one's name; may be empty
 };
 
 /// Fetches the debug file of a build id (lower-case hex). May take long.
