@@ -2,7 +2,7 @@
 /*
  * Teaches itself rows for code of which some goes meanwhile: each lesson is full, most of
  * its rows in a mapping that stays, one in a page that another thread unmaps and maps
- * again, so that the table is dropped now and then, also while it grows. In the end (at once
+ * again, so that the table is dropped now and then, by lessons and not by the clock, also while it grows. In the end (at once
  * with 0 seconds) the table is dropped and taught ROWS rows, and it says so and waits; SIGUSR1
  * makes it ask for a lesson more, and say whether that was taken.
  * tests/vm/cases/stack-rows-unmapped and table-rows-in-vain run it. row-storm [SECONDS [ROWS]]
@@ -14,11 +14,13 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
-enum { PAGE = 4096, AT_ONCE = LT_MAX_TEACH_ROWS };
+/* UNMAPPED_EACH: lessons from one unmapping to the next, at most; the table grows at 8,192 rows, the third one */
+enum { PAGE = 4096, AT_ONCE = LT_MAX_TEACH_ROWS, UNMAPPED_EACH = 8 };
 
 static char *stays, *goes;
 static size_t stays_bytes;
 static atomic_bool ends;
+static _Atomic uint64_t lessons, lesson_us; /* so many were given, as long the last one took */
 static struct lt_row rows[AT_ONCE];
 static struct lt_row_range ranges[2];
 static struct lt_teach lesson = {.rows = (uintptr_t)rows, .ranges = (uintptr_t)ranges};
@@ -48,7 +50,9 @@ static void* unmap_often(void* unused) {
     unsigned seed = 1;
 
     while (!ends) {
-        truth_sleep_us(rand_r(&seed) % 20000);
+        for (uint64_t next = lessons + (uint64_t)rand_r(&seed) % UNMAPPED_EACH; !ends && lessons < next;)
+            truth_sleep_us(200);
+        truth_sleep_us((uint64_t)rand_r(&seed) % (lesson_us + 1));
         truth_need(munmap(goes, PAGE), "munmap");
         map(goes, PAGE);
     }
@@ -74,7 +78,8 @@ int main(int argc, char** argv) {
 
     truth_need0(pthread_create(&unmapper, NULL, unmap_often, NULL), "pthread_create");
     until = truth_clock(CLOCK_MONOTONIC) + seconds * 1000000000;
-    while (truth_clock(CLOCK_MONOTONIC) < until) {
+    for (uint64_t now = truth_clock(CLOCK_MONOTONIC), begun; now < until;) {
+        begun = now;
         if (teach(fd, at, AT_ONCE, true) == 0)
             taught++;
         else if (errno == ESTALE || errno == EAGAIN)
@@ -82,6 +87,9 @@ int main(int argc, char** argv) {
         else
             truth_die("LT_IOC_TEACH");
         at = (at + AT_ONCE) % all;
+        now = truth_clock(CLOCK_MONOTONIC);
+        lesson_us = (now - begun) / 1000;
+        lessons++;
     }
     ends = true;
     truth_need0(pthread_join(unmapper, NULL), "pthread_join");
