@@ -9,7 +9,9 @@
 // weaker rule before <= lattop <= behind.
 //
 // What a task did before the module was loaded is not in lattop: tasks older than that are
-// compared by the difference to a baseline, younger ones from birth.
+// compared by the difference to a baseline, younger ones from birth. Where records were missing in
+// the pool, a task born meanwhile may lack its first sleeps, which stand under [other]: all such
+// together lack no more than were counted.
 #pragma once
 
 #include <map>
@@ -32,6 +34,7 @@ struct LattopFigures {
     uint64_t unsummed_ns = 0;  // part of ended_ns in sleeps that the kernel's sums leave out
     uint64_t runq_ns = 0;
     uint64_t time_ns = 0;  // of the snapshot
+    uint64_t lost = 0;     // by then, sleeps of all tasks that were under [other] for want of a record
     bool asleep = false;
 };
 
@@ -54,6 +57,7 @@ struct Compared {
     uint64_t exactly = 0;
     uint64_t within_bounds = 0;
     uint64_t sleeps = 0;
+    uint64_t lacking = 0;  // tasks without their first sleeps
 };
 
 /// Compares all tasks of `now`, those older than the module by the difference to `baseline`;

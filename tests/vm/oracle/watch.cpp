@@ -60,6 +60,8 @@ void compare_frozen(const Samples& baseline, LattopFile& file, const WatchOption
     report.absorb(found);
     fmt::print("compared {} tasks exactly and {} by bounds, {} sleeps\n", compared.exactly,
                compared.within_bounds, compared.sleeps);
+    if (compared.lacking)
+        fmt::print("{} tasks lack sleeps that had no record\n", compared.lacking);
     if (compared.exactly < options.least_tasks)
         report.fail("only {} tasks compared, at least {} expected", compared.exactly,
                     options.least_tasks);
