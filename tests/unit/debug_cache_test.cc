@@ -10,14 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "lattop/safe_folder.h"
 #include "tests/unit/support/catch.h"
 #include "tests/unit/support/child.h"
 
 namespace lattop::test {
 namespace {
-
-constexpr uid_t kSomebody = 30002;
 
 /// A variable of the environment, while it lives.
 class Variable {
@@ -71,41 +68,6 @@ TEST_CASE("debug files are kept where libdebuginfod's manual says") {
     CHECK(debug_cache_path() == folder.path() + "/.debuginfod_client_cache");
     const Variable given("DEBUGINFOD_CACHE_PATH", "/srv/debug");
     CHECK(debug_cache_path() == "/srv/debug");
-}
-
-TEST_CASE("an own folder is made, and named without links") {
-    const TempFolder folder;
-    const std::string top = real(folder.path());
-    folder_of_mode(top + "/data", 0755);
-    REQUIRE(::symlink("data", (top + "/link").c_str()) == 0);
-    CHECK(own_folder(top + "/data") == top + "/data");
-    CHECK(own_folder(top + "/link/../link/deep/er/") == top + "/data/deep/er");
-    CHECK(own_folder("/") == "/");
-}
-
-TEST_CASE("no folder is one's own that others may write to, or put another in the place of") {
-    const TempFolder folder;
-    const std::string top = real(folder.path());
-    folder_of_mode(top + "/all", 0777);
-    folder_of_mode(top + "/all/mine", 0700);
-    folder_of_mode(top + "/sticky", 01777);
-    folder_of_mode(top + "/sticky/mine", 0700);
-    CHECK_THROWS_WITH(own_folder(top + "/all"), has_text(top + "/all may be written to by others"));
-    CHECK_THROWS_WITH(own_folder(top + "/all/mine"),
-                      has_text(top + "/all may be written to by others"));
-    CHECK_THROWS_WITH(own_folder(top + "/sticky"), has_text("may be written to by others"));
-    CHECK(own_folder(top + "/sticky/mine") == top + "/sticky/mine");
-    folder_of_mode(top + "/group", 0775);
-    if (::geteuid() != 0) {
-        CHECK(own_folder(top + "/group") == top + "/group");
-        return;
-    }
-    CHECK_THROWS_WITH(own_folder(top + "/group"), has_text("may be written to by others"));
-    folder_of_mode(top + "/his", 0755);
-    folder_of_mode(top + "/his/roots", 0755);
-    REQUIRE(::chown((top + "/his").c_str(), kSomebody, 0) == 0);
-    CHECK_THROWS_WITH(own_folder(top + "/his/roots"), has_text(top + "/his is user 30002's"));
-    CHECK_THROWS_WITH(own_folder(top + "/his/new"), has_text("is user 30002's"));
 }
 
 TEST_CASE("nothing is fetched into what another user could lead elsewhere, which is said") {

@@ -188,4 +188,38 @@ TEST_CASE("links that only root or the user himself can have placed are followed
     CHECK(folder_of(top + "/home/of-third/r") == data);
 }
 
+TEST_CASE("an own folder is made, and named without links") {
+    const TempFolder folder;
+    const std::string top = std::filesystem::canonical(folder.path()).string();
+    make_folder(top + "/data", 0755);
+    make_link(top + "/link", "data");
+    CHECK(own_folder(top + "/data") == top + "/data");
+    CHECK(own_folder(top + "/link/../link/deep/er/") == top + "/data/deep/er");
+    CHECK(own_folder("/") == "/");
+}
+
+TEST_CASE("no folder is one's own that others may write to, or put another in the place of") {
+    const TempFolder folder;
+    const std::string top = std::filesystem::canonical(folder.path()).string();
+    make_folder(top + "/all", 0777);
+    make_folder(top + "/all/mine", 0700);
+    make_folder(top + "/sticky", 01777);
+    make_folder(top + "/sticky/mine", 0700);
+    CHECK_THROWS_WITH(own_folder(top + "/all"), has_text(top + "/all may be written to by others"));
+    CHECK_THROWS_WITH(own_folder(top + "/all/mine"),
+                      has_text(top + "/all may be written to by others"));
+    CHECK_THROWS_WITH(own_folder(top + "/sticky"), has_text("may be written to by others"));
+    CHECK(own_folder(top + "/sticky/mine") == top + "/sticky/mine");
+    make_folder(top + "/group", 0775);
+    if (::geteuid() != 0) {
+        CHECK(own_folder(top + "/group") == top + "/group");
+        return;
+    }
+    CHECK_THROWS_WITH(own_folder(top + "/group"), has_text("may be written to by others"));
+    make_folder(top + "/his", 0755, kOther);
+    make_folder(top + "/his/roots", 0755);
+    CHECK_THROWS_WITH(own_folder(top + "/his/roots"), has_text(top + "/his is user 30001's"));
+    CHECK_THROWS_WITH(own_folder(top + "/his/new"), has_text("is user 30001's"));
+}
+
 }  // namespace lattop::test
