@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "lattop/environment.h"
 #include "lattop/safe_folder.h"
 #include "lattop/source/error.h"
 
@@ -17,21 +18,15 @@ namespace {
 
 constexpr const char* kCachePath = "DEBUGINFOD_CACHE_PATH";
 
-/// A variable, or `missing` where it is not set or empty.
-std::string variable(const char* name, std::string missing) {
-    const char* value = std::getenv(name);
-    return value == nullptr || *value == '\0' ? std::move(missing) : value;
-}
-
 }  // namespace
 
 std::string debug_cache_path() {
-    if (std::string path = variable(kCachePath, ""); !path.empty()) return path;
-    const std::string home = variable("HOME", "/");
+    if (std::string path = environment(kCachePath); !path.empty()) return path;
+    const std::string home = environment("HOME", "/");
     std::string of_old = home + "/.debuginfod_client_cache";
     struct stat info {};
     if (::stat(of_old.c_str(), &info) == 0) return of_old;
-    return variable("XDG_CACHE_HOME", home + "/.cache") + "/debuginfod_client";
+    return environment("XDG_CACHE_HOME", home + "/.cache") + "/debuginfod_client";
 }
 
 std::shared_ptr<DebugFetch> make_fetch(const std::function<void(const std::string&)>& complain,

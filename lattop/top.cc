@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
 
 #include "lattop/batch.h"
 #include "lattop/debug_cache.h"
+#include "lattop/environment.h"
 #include "lattop/live.h"
 #include "lattop/model/column_choice.h"
 #include "lattop/model/object_worker.h"
@@ -29,9 +29,7 @@ namespace lattop {
 namespace {
 
 CursesTerminal open_terminal(const Options& options) {
-    const char* no_colour = std::getenv("NO_COLOR");
-    return CursesTerminal(locale_charset(), no_colour == nullptr || *no_colour == '\0',
-                          options.mouse);
+    return CursesTerminal(locale_charset(), environment("NO_COLOR").empty(), options.mouse);
 }
 
 /// Teaches the module while `options` run. A single report would end before

@@ -10,9 +10,9 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 
+#include "lattop/environment.h"
 #include "lattop/source/error.h"
 #include "lattop/write_file.h"
 #include "unwind/unique_fd.h"
@@ -32,14 +32,10 @@ constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
 }  // namespace
 
 std::string user_config_path(const std::string& name) {
-    const auto variable = [](const char* variable_name) {
-        const char* value = std::getenv(variable_name);
-        return std::string(value == nullptr ? "" : value);
-    };
     // A relative path is to be ignored, says the XDG base directory specification.
-    if (const std::string config = variable("XDG_CONFIG_HOME"); config.starts_with('/'))
+    if (const std::string config = environment("XDG_CONFIG_HOME"); config.starts_with('/'))
         return config + "/lattop/" + name;
-    const std::string home = variable("HOME");
+    const std::string home = environment("HOME");
     return home.empty() ? "" : home + "/.config/lattop/" + name;
 }
 
