@@ -25,7 +25,7 @@
 enum {
 	PIECE		= 64,
 	COPY		= 16,	/* of an entry; of a waker one */
-	MAX_ROUNDS	= 256,	/* pieces of what changed behind the others, before all that is left is seen to at once */
+	MAX_ROUNDS	= 8,	/* before the copying task is not preempted any more */
 };
 
 /* ps's letter for a sleep with this state. */
@@ -148,6 +148,7 @@ struct pass {
 	u32 which;			/* LT_TRACES_* */
 	u64 now;
 	bool begun;
+	unsigned int rounds;		/* pieces of what changed behind the others */
 	unsigned int bucket;
 	struct lt_entry *next;		/* to be seen to; NULL: each was, once */
 	struct lt_entry *worst;		/* of those that were, the one with the most blocked time */
@@ -236,9 +237,11 @@ static void finish(struct pass *p)
 		copy_entry(p->to, NULL, t, t->entry, p->now);
 }
 
-/* Under one hold of the lock, as long as it is worth; true: that was all. */
-static bool go_on(struct pass *p, int worth)
+/* Under one hold of the lock, a piece; true: that was all. */
+static bool go_on(struct pass *p)
 {
+	int worth = PIECE;
+
 	if (!p->begun)
 		begin(p);
 	for (; p->next && worth > 0; p->next = entry_behind(p, p->next))
@@ -249,6 +252,22 @@ static bool go_on(struct pass *p, int worth)
 		return false;
 	finish(p);
 	return true;
+}
+
+/* Under a hold of the lock each, a piece, or all there are while there is room; true: that was all. */
+static bool take_pieces(struct lt_shard *shard, struct pass *p, bool all)
+{
+	bool done = false, room;
+
+	do {
+		raw_spin_lock_irq(&shard->lock);
+		room = fits(p);	/* it may have got more since */
+		if (room)
+			done = go_on(p);
+		p->rounds += p->begun && !p->next;
+		raw_spin_unlock_irq(&shard->lock);
+	} while (all && room && !done);
+	return done;
 }
 
 /* Hooks add to what they touched only while it is watched, and the next one who does holds lt->mutex. */
@@ -266,7 +285,6 @@ int lt_copies_take(struct lt *lt, struct lt_task *t, u32 which, u64 now, struct 
 {
 	struct pass p = { .to = to, .t = t, .which = which, .now = now };
 	struct lt_shard *shard = lt_shard_of(lt, t->pid);
-	unsigned int rounds = 0;
 	bool done = false;
 	int err;
 
@@ -278,11 +296,14 @@ int lt_copies_take(struct lt *lt, struct lt_task *t, u32 which, u64 now, struct 
 			give_up(shard, t);
 			return err;
 		}
-		raw_spin_lock_irq(&shard->lock);
-		if (fits(&p))	/* it may have got more since */
-			done = go_on(&p, rounds < MAX_ROUNDS ? PIECE : INT_MAX);
-		rounds += p.begun && !p.next;
-		raw_spin_unlock_irq(&shard->lock);
+		if (p.rounds < MAX_ROUNDS) {
+			done = take_pieces(shard, &p, false);
+			continue;
+		}
+		/* So the task cannot sleep in others faster than we see to those, as beside who gets no CPU for long */
+		preempt_disable();
+		done = take_pieces(shard, &p, true);
+		preempt_enable();
 	}
 	return 0;
 }
