@@ -326,6 +326,7 @@ struct lt {
 	struct hlist_head *spaces;	/* by mm; read under RCU */
 	spinlock_t spaces_lock;		/* who is in it, their tables; taken in MMU notifiers */
 	struct mutex rows_mutex;	/* one teaches at a time */
+	struct mutex register_mutex;	/* and one registers notifiers */
 	struct list_head dead_spaces;	/* found by nobody: lt_rows_reap() */
 	atomic_t nr_notifiers;		/* spaces whose notifiers are registered, or not yet reaped */
 	unsigned int nr_rows, max_rows;

@@ -11,7 +11,7 @@
  *	(max_memos + reserve) * 512
  *	(max_wakers + reserve) * 96, with wakers=1
  *	max_rows * 21 to 171 (tables are 3/16 to 3/4 full, and up to 4 MiB take twice that)
- *	+ 4 KiB for each process that has rows
+ *	+ 8 KiB for each process that has rows: what it has a table in, and the least that is one
  *	+ retain_exited * sizeof(struct lt_task) for processes that ended
  *	+ 64 + the length of its path for each cgroup that a record is of
  *	+ 26 KiB for the shares of users

@@ -56,10 +56,8 @@ struct lt_space {
 	struct lt_row_range ranges[MAX_RANGES];
 };
 
-struct task_struct;
-
-/* row_spaces.c. The space of p's mm, a user of which the caller holds; made where there was none. -ENOMEM, -EAGAIN, -EINTR */
-struct lt_space *lt_space_of(struct lt *lt, struct task_struct *p, struct mm_struct *mm);
+/* row_spaces.c. The space of mm, a user of which the caller holds; made for owner where there was none. -ENOMEM, -EAGAIN, -EINTR */
+struct lt_space *lt_space_of(struct lt *lt, u16 owner, struct mm_struct *mm);
 
 /* row_table.c, spaces_lock held */
 void lt_space_drop_rows(struct lt_space *s);

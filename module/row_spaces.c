@@ -164,8 +164,62 @@ void lt_rows_reap(struct lt *lt)
 
 /* --- the first lesson --- */
 
+/* How long those that are in a page fault keep the others of their program from one */
+enum { FAULT_TRIES = 20 };	/* some 20 ms */
+
 /* The last byte of what the kernel says has ended when an mm has: no program's, on any machine. */
 #define NOBODYS (ULONG_MAX - 1)
+
+/*
+ * To register a notifier is to take all locks of the mm's mappings, and one at a time in the whole machine does that.
+ * A page fault keeps its mapping locked for as long as a file system takes: so as not to wait for it there, with
+ * what others of the machine want, nobody may be in one. mm is locked to write; its unlock lets them in again.
+ */
+static bool lock_mappings(struct mm_struct *mm)
+{
+#ifdef CONFIG_PER_VMA_LOCK
+	int tries = FAULT_TRIES;
+	struct vm_area_struct *vma;
+	VMA_ITERATOR(all, mm, 0);
+	VMA_ITERATOR(again, mm, 0);
+
+	for_each_vma(all, vma) {
+		cond_resched();
+		lt_compat_vma_keep_readers_out(vma);
+	}
+	smp_mb();	/* who does not see that is seen */
+	for_each_vma(again, vma) {
+		cond_resched();
+		while (lt_compat_vma_is_read(vma))
+			if (!lt_try_again(&tries))
+				return false;
+	}
+#endif
+	return true;
+}
+
+/* mm, to write, and its mappings. Of a program that never lets that be done the others see nothing. */
+static bool lock_to_register(struct lt *lt, struct mm_struct *mm)
+{
+	int tries = LT_LOCK_TRIES;
+
+	while (!mutex_trylock(&lt->register_mutex))
+		if (!lt_try_again(&tries))
+			return false;
+	if (lt_lock_mm(mm, lt_compat_mmap_write_trylock, &tries)) {
+		if (lock_mappings(mm))
+			return true;
+		mmap_write_unlock(mm);
+	}
+	mutex_unlock(&lt->register_mutex);
+	return false;
+}
+
+static void unlock_registered(struct lt *lt, struct mm_struct *mm)
+{
+	mmap_write_unlock(mm);
+	mutex_unlock(&lt->register_mutex);
+}
 
 /* mm locked to write: nobody else makes another for it. Failed with s->notifier registered, it is on_free()'s. -ENOMEM, -EINTR */
 static int publish(struct lt *lt, struct lt_space *s, struct mm_struct *mm)
@@ -175,9 +229,11 @@ static int publish(struct lt *lt, struct lt_space *s, struct mm_struct *mm)
 	if (err)
 		return err;
 	atomic_inc(&lt->nr_notifiers);
-	err = mmu_interval_notifier_insert_locked(&s->end, mm, NOBODYS, 1, &interval_ops);
-	if (err)
-		return err;
+	if (LT_COMPAT_INTERVALS_CAN_GO) {
+		err = mmu_interval_notifier_insert_locked(&s->end, mm, NOBODYS, 1, &interval_ops);
+		if (err)
+			return err;
+	}
 	spin_lock(&lt->spaces_lock);
 	lt_space_new_generation(s);
 	hlist_add_head_rcu(&s->node, lt_space_bucket(lt, mm));
@@ -186,9 +242,9 @@ static int publish(struct lt *lt, struct lt_space *s, struct mm_struct *mm)
 }
 
 /* Without rows_mutex: who waits here, for a program's memory or the kernel's locks on it, keeps no other program's lesson. */
-struct lt_space *lt_space_of(struct lt *lt, struct task_struct *p, struct mm_struct *mm)
+struct lt_space *lt_space_of(struct lt *lt, u16 owner, struct mm_struct *mm)
 {
-	int err = -EAGAIN, tries = LT_LOCK_TRIES;
+	int err = -EAGAIN;
 	struct lt_space *s, *others = lt_space_held(lt, mm);
 
 	if (others)
@@ -199,12 +255,12 @@ struct lt_space *lt_space_of(struct lt *lt, struct task_struct *p, struct mm_str
 	s->lt = lt;
 	s->mm = mm;
 	s->used = jiffies;
-	s->owner = lt_owner_of(lt, p);
+	s->owner = lt_owner_get_again(lt, owner);
 	s->notifier.ops = &notifier_ops;
-	if (lt_lock_mm(mm, lt_compat_mmap_write_trylock, &tries)) {
+	if (lock_to_register(lt, mm)) {
 		others = lt_space_held(lt, mm);	/* another lesson's, by now */
 		err = others ? 0 : publish(lt, s, mm);
-		mmap_write_unlock(mm);
+		unlock_registered(lt, mm);
 	}
 	if (!err && !others)
 		return s;
@@ -230,6 +286,7 @@ int lt_rows_init(struct lt *lt)
 		return -ENOMEM;
 	spin_lock_init(&lt->spaces_lock);
 	mutex_init(&lt->rows_mutex);
+	mutex_init(&lt->register_mutex);
 	INIT_LIST_HEAD(&lt->dead_spaces);
 	lt->max_rows = lt_params.max_rows;
 	return 0;

@@ -137,18 +137,18 @@ static int lock_with_room(struct lt *lt, struct lt_space *s, struct mm_struct *m
 }
 
 /*
- * Adds checked rows to the space of mm, which is p's and a user of which the caller holds.
+ * Adds checked rows to the space of mm, a user of which the caller holds, and which is made for owner.
  * -ESTALE when a range is not an executable mapping any more, -EAGAIN when the
  * mm was locked all the while.
  */
-int lt_rows_teach(struct lt *lt, struct task_struct *p, struct mm_struct *mm,
+int lt_rows_teach(struct lt *lt, u16 owner, struct mm_struct *mm,
 		  const struct lt_row *rows, u32 n_rows,
 		  const struct lt_row_range *ranges, u32 n_ranges)
 {
 	struct lt_space *s;
 	int err;
 
-	s = lt_space_of(lt, p, mm);
+	s = lt_space_of(lt, owner, mm);
 	if (IS_ERR(s))
 		return PTR_ERR(s);
 	err = lock_with_room(lt, s, mm, n_rows);

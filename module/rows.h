@@ -25,7 +25,7 @@ void lt_rows_reap(struct lt *lt);
 u64 lt_rows_bytes(struct lt *lt);
 
 /* rows.c: process context */
-int lt_rows_teach(struct lt *lt, struct task_struct *p, struct mm_struct *mm,
+int lt_rows_teach(struct lt *lt, u16 owner, struct mm_struct *mm,
 		  const struct lt_row *rows, u32 n_rows,
 		  const struct lt_row_range *ranges, u32 n_ranges);
 
@@ -64,7 +64,7 @@ static inline u64 lt_rows_bytes(struct lt *lt)
 	return 0;
 }
 
-static inline int lt_rows_teach(struct lt *lt, struct task_struct *p, struct mm_struct *mm,
+static inline int lt_rows_teach(struct lt *lt, u16 owner, struct mm_struct *mm,
 				const struct lt_row *rows, u32 n_rows,
 				const struct lt_row_range *ranges, u32 n_ranges)
 {

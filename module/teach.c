@@ -92,17 +92,21 @@ static int teach(struct lt *lt, struct task_struct *p, const struct lesson *l)
 {
 	int err, tries = LT_LOCK_TRIES;
 	struct mm_struct *mm = NULL;
+	u16 owner = LT_NO_OWNER;
 
 	if (!lt_lock_exec(p, &tries))
 		return -EAGAIN;
 	if ((u32)p->self_exec_id == l->teach.exec_id)
 		mm = get_task_mm(p);
+	if (mm)
+		owner = lt_owner_of(lt, p);	/* whose it is now: an exec would make it another's, and not this mm */
 	up_read(&p->signal->exec_update_lock);
 	if (!mm)
 		return -ESTALE;
-	err = lt_rows_teach(lt, p, mm, l->rows, l->teach.n_rows, l->ranges, l->teach.n_ranges);
+	err = lt_rows_teach(lt, owner, mm, l->rows, l->teach.n_rows, l->ranges, l->teach.n_ranges);
 	if (!err)
 		lt_rewalk(lt, p, mm);
+	lt_owner_put(lt, owner);
 	lt_compat_mmput(mm);
 	return err;
 }
