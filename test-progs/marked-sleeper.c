@@ -2,8 +2,9 @@
 /*
  * Sleeps, then becomes another user's program, or ends. Built twice: as
  * public-sleeper, and as secret-sleeper, whose text lies where nobody else's
- * does (TEXT_BEGIN in tests/vm/oracle/poke_race.cpp), so that one frame of it in
- * a trace says whose it was. marked-sleeper SLEEPS [WHO|- [PROGRAM ARGUMENT...]]
+ * does (text_begin in tests/vm/oracle/race_reader.cpp), so that one frame of it in
+ * a trace says whose it was. Before each sleep it wakes who reads from the other
+ * end of WAKE_FD, where that is a pipe. marked-sleeper SLEEPS [WHO|- [PROGRAM ARGUMENT...]]
  *
  * WHO is UID: that user, and hidden, as all are who change. UID,capable: not hidden,
  * but with privileges, until the next program. UID,FIRST: as user FIRST, not hidden.
@@ -17,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { WAKE_FD = 100 }; /* wake_fd of tests/vm/oracle/poke_race.cpp */
+
 static void need(int done, const char* what) {
     if (done) return;
     perror(what);
@@ -27,8 +30,12 @@ static void need(int done, const char* what) {
 static __attribute__((noinline)) void sleep_marked(long sleeps) {
     const struct timespec nap = {0, 50000};
 
-    while (sleeps--)
+    while (sleeps--) {
+        if (write(WAKE_FD, "", 1) != 1) {
+            /* nobody is to be woken, or he has not read yet */
+        }
         nanosleep(&nap, NULL);
+    }
 }
 
 static void change(unsigned group, unsigned user, unsigned saved) {

@@ -27,7 +27,8 @@ matrix FOLDER      for every pair of opener and reader and every kind of task, w
 wakers FOLDER                as matrix, who woke somebody is named to those who may see both, and
              hidden from others; the module has wakers=1; FOLDER has a folder for pipes, too
 race KIND ATTEMPTS FOLDER    so many reads while tasks change to what a reader must not see;
-             KIND: credentials, setuid-exec, exit, pid-reuse, history, descriptor
+             KIND: credentials, drop, setuid-exec, exit, pid-reuse, history, history-of-capable,
+             history-of-another, descriptor; the module has wakers=1
 )";
 
 /// What `matrix` and `wakers` have their processes do; their number, for main, where it is one of

@@ -2,12 +2,13 @@
 // lattop-poke race: tasks become what user a must not see, again and again, while user a reads all
 // the time. An attempt is one read against them. What they did before the change and behind it can
 // be told apart by a name or by where their program lies, so one look says whether something
-// leaked.
+// leaked. All the time they wake a task of a's: who did is said of it, and is as secret as they
+// are.
 //
 //   credentials  a process of a stops and begins to be dumpable; while it certainly is not, it must
 //                not be shown
 //   drop         root's secret process takes a's ids, by which it is not dumpable; it becomes
-//                public before it is
+//                public before it is, and then is named for whom it woke before, too
 //   setuid-exec  a's public program becomes a secret one by an exec that is setuid root
 //   exit         a's process stops being dumpable, sleeps on as "secret-sleeper", or only on its
 //                way out, and ends
@@ -44,14 +45,25 @@
 namespace poke {
 namespace {
 
+/// Whatever reads from its other end is woken by whom runs now; also in
+/// test-progs/marked-sleeper.c.
+constexpr int wake_fd = 100;
+
+void wake() {
+    need(write(wake_fd, "", 1) == 1 || errno == EAGAIN, "write to who waits");
+}
+
 void nap(int times) {
     const timespec some{0, 50'000};
-    while (times-- > 0)
+    while (times-- > 0) {
+        wake();
         nanosleep(&some, nullptr);
+    }
 }
 
 /// A nap may be over before it could begin, on a busy machine.
 void certainly_sleep() {
+    wake();
     rusage before{}, now{};
     getrusage(RUSAGE_THREAD, &before);
     for (now = before; now.ru_nvcsw == before.ru_nvcsw; getrusage(RUSAGE_THREAD, &now))
@@ -111,16 +123,25 @@ bool goes_on(uint64_t attempts) {
     return shared().reads < attempts || shared().changes * reads_a_change < attempts;
 }
 
+/// From here to end_to_be_hidden() this process certainly is hidden.
+void begin_to_be_hidden() {
+    shared().target = static_cast<uint32_t>(getpid());
+    ++shared().state;
+}
+
+void end_to_be_hidden() {
+    ++shared().state;
+}
+
 void change_credentials(uint64_t attempts, const std::string&) {
     become_mortal_a();
     set_name(public_name);
-    shared().target = static_cast<uint32_t>(getpid());
     for (; goes_on(attempts); ++shared().changes) {
         let_read(1);
         set_dumpable(false);
-        ++shared().state;
+        begin_to_be_hidden();
         let_read(2);
-        ++shared().state;
+        end_to_be_hidden();
         set_dumpable(true);
     }
 }
@@ -141,6 +162,7 @@ void for_each_life(uint64_t attempts, Child&& child) {
 /// The kernel makes it not dumpable before it has a's ids: who sees the ids sees that, too.
 void drop_privileges(uint64_t attempts, const std::string&) {
     for_each_life(attempts, [] {
+        begin_to_be_hidden();
         set_dumpable(true);
         set_name(secret);
         certainly_sleep();
@@ -148,6 +170,7 @@ void drop_privileges(uint64_t attempts, const std::string&) {
         let_read(1);
         set_name(public_name);
         certainly_sleep();  // until then its record has the other name
+        end_to_be_hidden();
         set_dumpable(true);
         let_read(1);
     });
@@ -245,7 +268,46 @@ void reuse_pid(uint64_t attempts, const std::string&) {
     }
 }
 
+/// Tasks of a's whom others wake, one after the other: there is an end to who woke one.
+void wait_all_the_time(int fd) {
+    constexpr int times_each = 6;
+    become_mortal_a();
+    for (;;) {
+        const pid_t pid = fork();
+        need(pid >= 0, "fork");
+        if (pid != 0) {
+            end(pid, "who is woken");
+            continue;
+        }
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        set_name("woken");
+        std::array<char, 4096> bytes{};
+        for (int i = 0; i < times_each; ++i)
+            need(read(fd, bytes.data(), bytes.size()) > 0, "read from who wakes");
+        _exit(0);
+    }
+}
+
+pid_t begin_to_wait() {
+    std::array<int, 2> ends{};
+    need(pipe2(ends.data(), O_CLOEXEC) == 0 && dup2(ends[1], wake_fd) == wake_fd &&
+             fcntl(wake_fd, F_SETFL, O_NONBLOCK) == 0,
+         "pipe");
+    const pid_t pid = begin([&] { wait_all_the_time(ends[0]); });
+    close(ends[0]);
+    close(ends[1]);
+    return pid;
+}
+
+/// Nothing is left of an earlier race: whom the secret name woke before a drop may be told.
+void forget_earlier_races() {
+    const Descriptor descriptor(O_RDWR);
+    need(write(descriptor.fd(), "reset", 5) == 5, "reset");
+}
+
 void race_for(Checks& checks, uint64_t attempts, const std::string& folder, const Race& kind) {
+    forget_earlier_races();
+    const pid_t woken = begin_to_wait();
     const pid_t reader = begin([&] {
         become_mortal_a();
         read_all_the_time(kind.sought);
@@ -256,19 +318,25 @@ void race_for(Checks& checks, uint64_t attempts, const std::string& folder, cons
     end(target, "the targets");
     shared().stop = true;
     end(reader, "the reader");
+    need(kill(woken, SIGKILL) == 0 && waitpid(woken, nullptr, 0) == woken, "who waits has ended");
     const Shared& s = shared();
     fmt::print(
-        "{} attempts on {} changes ({} of them over a change, {} on what is hidden; {} as text), "
-        "{} "
-        "sights of what may be seen, {} frames of it, {} with their file; {} leaks\n",
+        "{} attempts on {} changes ({} of them over a change, {} on what is hidden; {} as "
+        "text), {} sights of what may be seen, {} frames of it, {} with their file; who "
+        "woke: {} times named, {} frames, {} times hidden; {} leaks\n",
         s.reads.load(), s.changes.load(), s.over.load(), s.hidden.load(), s.texts.load(),
-        s.sights.load(), s.public_frames.load(), s.public_files.load(), s.leaks.load());
+        s.sights.load(), s.public_frames.load(), s.public_files.load(), s.named_wakers.load(),
+        s.waker_frames.load(), s.hidden_wakers.load(), s.leaks.load());
     checks.expect(s.leaks == 0, "{} leaks", s.leaks.load());
     checks.expect(s.reads >= attempts && s.changes * reads_a_change >= attempts,
                   "{} reads on {} changes are too few to race with", s.reads.load(),
                   s.changes.load());
     checks.expect(s.sights > s.changes / 4, "what may be seen was seen {} times only",
                   s.sights.load());
+    checks.expect(
+        s.named_wakers > s.changes / 4 && s.waker_frames > 0 && s.hidden_wakers > s.changes / 4,
+        "who woke was named {} times, with {} frames, and hidden {} times only",
+        s.named_wakers.load(), s.waker_frames.load(), s.hidden_wakers.load());
 }
 
 /// By one descriptor root reads from the start, and a what is behind it.
@@ -309,14 +377,14 @@ void race_for_descriptor(Checks& checks, uint64_t attempts) {
 
 void race(Checks& checks, const std::string& kind, uint64_t attempts, const std::string& folder) {
     static const std::map<std::string, Race> kinds{
-        {"credentials", {change_credentials, {user_a, true}}},
-        {"drop", {drop_privileges, {LT_UID_ANY, true}}},
-        {"setuid-exec", {exec_setuid, {user_a, true}}},
-        {"exit", {exit_hidden, {user_a, true}}},
-        {"pid-reuse", {reuse_pid, {LT_UID_ANY, true}}},
-        {"history", {become_public, {LT_UID_ANY, false}}},
-        {"history-of-capable", {become_public_from_capable, {LT_UID_ANY, false}}},
-        {"history-of-another", {become_public_from_another, {LT_UID_ANY, false}}}};
+        {"credentials", {change_credentials, {user_a, true, true}}},
+        {"drop", {drop_privileges, {LT_UID_ANY, true, false}}},
+        {"setuid-exec", {exec_setuid, {user_a, true, true}}},
+        {"exit", {exit_hidden, {user_a, true, true}}},
+        {"pid-reuse", {reuse_pid, {LT_UID_ANY, true, true}}},
+        {"history", {become_public, {LT_UID_ANY, false, true}}},
+        {"history-of-capable", {become_public_from_capable, {LT_UID_ANY, false, true}}},
+        {"history-of-another", {become_public_from_another, {LT_UID_ANY, false, true}}}};
     std::fflush(stdout);
     need(&shared() != MAP_FAILED, "mmap");
     if (kind == "descriptor") return race_for_descriptor(checks, attempts);

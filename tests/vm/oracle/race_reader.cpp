@@ -54,9 +54,16 @@ public:
 
     [[nodiscard]] uint32_t tasks() const { return header().section[LT_SEC_TASKS].count; }
 
+    [[nodiscard]] const lt_waker_rec& waker(uint64_t i) const {
+        return *at<lt_waker_rec>(header().wakers.offset + i * header().wakers.record_bytes);
+    }
+
+    /// As a task, or as who woke one.
     [[nodiscard]] bool shows(uint32_t pid) const {
         for (uint32_t i = 0; i < tasks(); ++i)
             if (record<lt_task_rec>(LT_SEC_TASKS, i).pid == pid) return true;
+        for (uint32_t i = 0; i < header().wakers.count; ++i)
+            if (waker(i).pid == pid || waker(i).tgid == pid) return true;
         return false;
     }
 
@@ -70,23 +77,53 @@ private:
     std::vector<std::byte> bytes_ = std::vector<std::byte>(1 << 20);
 };
 
-std::string_view name_of(const lt_task_rec& task) {
-    return {task.comm, strnlen(task.comm, sizeof(task.comm))};
+template <typename Record>
+std::string_view name_of(const Record& of) {
+    return {of.comm, strnlen(of.comm, sizeof(of.comm))};
 }
 
-/// The frames of one entry: none may be secret.
-void inspect_entry(const FastReader& snapshot, const lt_task_rec& task, const lt_entry_rec& entry) {
-    if (entry.trace == LT_TRACE_OTHER) return;
-    const auto& trace = snapshot.record<lt_trace_rec>(LT_SEC_TRACES, entry.trace);
+/// The frames of a trace: none may be secret. How many there are.
+template <typename Describe>
+uint32_t inspect_trace(const FastReader& snapshot, uint32_t index, Describe&& where) {
+    if (index == LT_TRACE_OTHER) return 0;
+    const auto& trace = snapshot.record<lt_trace_rec>(LT_SEC_TRACES, index);
     for (uint32_t i = 0; i < trace.nr_user; ++i) {
         const uint64_t pc = snapshot.record<uint64_t>(
             LT_SEC_FRAMES, uint64_t{trace.first_frame} + trace.nr_kernel + i);
         if (pc >= text_begin && pc < text_end)
-            leak(fmt::format("frame {:#x} of the secret program, in {} {} (exec {}, entry's {})",
-                             pc, task.pid, name_of(task), task.exec_id, entry.exec_id));
-        else if (name_of(task) == public_name)
-            ++shared().public_frames;
+            leak(fmt::format("frame {:#x} of the secret program, in {}", pc, where()));
     }
+    return trace.nr_user;
+}
+
+/// Who woke somebody, and what he himself had waited in.
+void inspect_waker(const FastReader& snapshot, const lt_waker_rec& by, const Sought& sought) {
+    const auto who = [&] {
+        return fmt::format("{} {} (exec {}, kind {}), who woke", by.pid, name_of(by), by.exec_id,
+                           by.kind);
+    };
+    const uint32_t frames =
+        inspect_trace(snapshot, by.trace, who) + inspect_trace(snapshot, by.waited_trace, who);
+    if (sought.wakers_tell && name_of(by) == secret) leak(who());
+    if (by.kind == LT_WAKER_HIDDEN) {
+        ++shared().hidden_wakers;
+        if (by.pid || by.tgid || by.start_ns || by.exec_id || !name_of(by).empty() || by.waited_ns)
+            leak(who() + ", and is hidden");
+    }
+    if (name_of(by) != public_name) return;
+    ++shared().named_wakers;
+    shared().waker_frames += frames;
+}
+
+void inspect_entry(const FastReader& snapshot, const lt_task_rec& task, const lt_entry_rec& entry,
+                   const Sought& sought) {
+    const uint32_t frames = inspect_trace(snapshot, entry.trace, [&] {
+        return fmt::format("{} {} (exec {}, entry's {})", task.pid, name_of(task), task.exec_id,
+                           entry.exec_id);
+    });
+    if (name_of(task) == public_name) shared().public_frames += frames;
+    for (uint32_t i = 0; i < entry.n_wakers; ++i)
+        inspect_waker(snapshot, snapshot.waker(uint64_t{entry.first_waker} + i), sought);
 }
 
 void inspect(const FastReader& snapshot, const Sought& sought) {
@@ -99,15 +136,15 @@ void inspect(const FastReader& snapshot, const Sought& sought) {
         for (uint32_t j = 0; j < task.n_entries; ++j)
             inspect_entry(
                 snapshot, task,
-                snapshot.record<lt_entry_rec>(LT_SEC_ENTRIES, uint64_t{task.first_entry} + j));
+                snapshot.record<lt_entry_rec>(LT_SEC_ENTRIES, uint64_t{task.first_entry} + j),
+                sought);
     }
 }
 
 /// The same in the text view, which says of a frame in which file it lies.
 class TextReader {
 public:
-    explicit TextReader(const Sought& sought)
-        : names_tell_(sought.names_tell), descriptor_(O_RDONLY) {
+    explicit TextReader(const Sought& sought) : sought_(sought), descriptor_(O_RDONLY) {
         need(descriptor_.query(query_for(sought, LT_VIEW_TEXT)) == 0, "query");
     }
 
@@ -124,7 +161,8 @@ public:
     }
 
     [[nodiscard]] bool shows(uint32_t pid) const {
-        return text().find(fmt::format("\n{} ", pid)) != std::string_view::npos;
+        return text().find(fmt::format("\n{} ", pid)) != std::string_view::npos ||
+               text().find(fmt::format(" pid={} tgid=", pid)) != std::string_view::npos;
     }
 
     void inspect() const {
@@ -140,13 +178,17 @@ private:
     [[nodiscard]] std::string_view text() const { return {bytes_.data(), length_}; }
 
     void inspect_line(std::string_view line) const {
-        const bool of_a_frame = line.starts_with('\t');
-        if (line.find(secret) != std::string_view::npos && (of_a_frame || names_tell_))
+        const bool of_a_waker = line.starts_with("\twoken ");
+        const bool of_a_frame = line.starts_with('\t') && !of_a_waker;
+        const bool tells = of_a_frame || (of_a_waker ? sought_.wakers_tell : sought_.names_tell);
+        if (tells && line.find(secret) != std::string_view::npos)
             leak(fmt::format("the text says: {}", line));
-        if (of_a_frame && line.find(public_name) != std::string_view::npos) ++shared().public_files;
+        if (line.find(public_name) == std::string_view::npos) return;
+        if (of_a_frame) ++shared().public_files;
+        if (of_a_waker) ++shared().named_wakers;
     }
 
-    bool names_tell_;
+    Sought sought_;
     Descriptor descriptor_;
     size_t length_ = 0;
     std::vector<char> bytes_ = std::vector<char>(1 << 20);

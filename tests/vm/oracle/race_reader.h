@@ -15,8 +15,8 @@ constexpr std::string_view secret = "secret-sleeper", public_name = "public-slee
 /// What the processes of a race share: there before the first of them is forked.
 struct Shared {
     std::atomic<bool> ready, stop;
-    std::atomic<uint64_t> state;   // credentials: odd while the target certainly is hidden
-    std::atomic<uint32_t> target;  // credentials: its pid
+    std::atomic<uint64_t> state;   // credentials, drop: odd while the target certainly is hidden
+    std::atomic<uint32_t> target;  // its pid
     std::atomic<uint64_t> reads;
     std::atomic<uint64_t> texts;    // of them, in the text view
     std::atomic<uint64_t> changes;  // to what must not be seen
@@ -25,6 +25,9 @@ struct Shared {
     std::atomic<uint64_t> sights;   // of public programs
     std::atomic<uint64_t> public_frames;
     std::atomic<uint64_t> public_files;  // frames of it with the file that they lie in
+    std::atomic<uint64_t> named_wakers;  // public programs among those who woke somebody
+    std::atomic<uint64_t> waker_frames;  // of them
+    std::atomic<uint64_t> hidden_wakers;
     std::atomic<uint64_t> leaks;
 };
 
@@ -36,8 +39,9 @@ void leak(const std::string& what);
 
 /// What user a looks for.
 struct Sought {
-    uint32_t uid;     ///< whose tasks the reader asks for: fewer to look at are more looks
-    bool names_tell;  ///< a record under the secret name is a leak
+    uint32_t uid;      ///< whose tasks the reader asks for: fewer to look at are more looks
+    bool names_tell;   ///< a record under the secret name is a leak
+    bool wakers_tell;  ///< one of who woke somebody is
 };
 
 /// Until told to stop, by descriptors that the caller opens here.
