@@ -18,8 +18,8 @@ constexpr const char* usage =
 input        every bad ioctl, read and write gets its errno and changes nothing
 views        snapshots are fresh at offset 0 and stand still behind it, in both views
 queries      sort keys, limits, flags and filters do what module/uapi/lattop.h says
-hold         holds descriptors and reads them all the time; says "held", waits for a line, and
-             then expects errors, and that all can be closed
+hold         holds descriptors and reads, polls and maps them all the time; says "held", waits for
+             a line, and then expects errors, and that all can be closed
 visible UID GID    as that user, sees the tasks that it could ptrace and no others
 matrix FOLDER      for every pair of opener and reader and every kind of task, what is shown is what
              the kernel would let them see; FOLDER has lattop-poke, and a copy setuid-poke that is
