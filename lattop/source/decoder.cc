@@ -110,17 +110,33 @@ std::vector<char> decode_strings(std::span<const std::byte> bytes, const lt_head
     return strings;
 }
 
+/// With their NULs, of any kernel: KSYM_NAME_LEN and MODULE_NAME_LEN.
+constexpr std::size_t kFunctionName = 512;
+constexpr std::size_t kModuleName = 56;
+/// PATH_MAX of the cgroup itself, and "/.." for each of the 2,047 that the reader's may be deep.
+constexpr std::size_t kCgroupPath = 3 * std::size_t{4096};
+
+/// A string that has less than `most` bytes. Looks at no more of them than that: records that
+/// name one string are as many as the bytes hold.
 template <typename Record>
-std::string_view string_at(const std::vector<char>& strings, std::uint32_t offset,
+std::string_view string_at(const std::vector<char>& strings, std::uint32_t offset, std::size_t most,
                            const RecordCursor<Record>& cursor) {
     if (offset >= strings.size())
         throw FormatError(
             fmt::format("{}: string {} of {} bytes", cursor.where(), offset, strings.size()));
-    return {strings.data() + offset};
+    // Only whole ones are names: so all of them together are as long as the bytes hold
+    if (offset != 0 && strings[offset - 1] != '\0')
+        throw FormatError(
+            fmt::format("{}: string {} begins within another", cursor.where(), offset));
+    const char* const text = strings.data() + offset;
+    const std::size_t size = strnlen(text, most);
+    if (size == most)
+        throw FormatError(
+            fmt::format("{}: string {} has {} bytes or more", cursor.where(), offset, most));
+    return {text, size};
 }
 
-/// The paths of cgroups, each kept once. Only whole strings are paths: so all of
-/// them together are as long as the bytes hold, however many tasks name them.
+/// The paths of cgroups, each kept once, however many tasks name it.
 class Paths {
 public:
     explicit Paths(const std::vector<char>& strings) : strings_(strings) {}
@@ -130,11 +146,8 @@ public:
         if (offset == 0) return nullptr;
         std::shared_ptr<const std::string>& path = paths_[offset];
         if (path) return path;
-        const std::string_view text = string_at(strings_, offset, cursor);
-        if (strings_[offset - 1] != '\0')
-            throw FormatError(
-                fmt::format("{}: string {} begins within another", cursor.where(), offset));
-        return path = std::make_shared<std::string>(text);
+        return path =
+                   std::make_shared<std::string>(string_at(strings_, offset, kCgroupPath, cursor));
     }
 
 private:
@@ -148,8 +161,8 @@ std::vector<KernelSymbol> decode_ksyms(RecordCursor<lt_ksym_rec> cursor,
     symbols.reserve(cursor.count());
     while (!cursor.done()) {
         const auto raw = cursor.next();
-        symbols.push_back(
-            {string_at(strings, raw.name, cursor), string_at(strings, raw.module, cursor)});
+        symbols.push_back({string_at(strings, raw.name, kFunctionName, cursor),
+                           string_at(strings, raw.module, kModuleName, cursor)});
     }
     return symbols;
 }

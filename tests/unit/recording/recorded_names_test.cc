@@ -192,7 +192,9 @@ TEST_CASE("a cgroup is written once, again when it is called otherwise or comes 
     const std::string longer(recording::kMaxText + 1, 'x');
     FakeCgroups of_longer;
     of_longer.call(longer, "docker:x");
-    CHECK(news(with(longer), of_longer) == 0);
+    Snapshot in_longer = with("/a");
+    in_longer.tasks[0].cgroup_path = std::make_shared<std::string>(longer);
+    CHECK(news(in_longer, of_longer) == 0);
 }
 
 TEST_CASE("stacks of tasks that are gone are forgotten, their frames are not") {

@@ -284,6 +284,32 @@ TEST_CASE("tasks come with their cgroups; one that is not there is refused") {
     CHECK(shared.tasks[3].cgroup_path == shared.tasks[0].cgroup_path);
 }
 
+TEST_CASE("names are as long as a kernel's may be, and no longer") {
+    const auto names = [](const std::string& function, const std::string& module) {
+        SnapshotBuilder builder;
+        builder.add_trace({.id = 1, .kernel = {"schedule", function + " [" + module + "]"}});
+        return builder.bytes();
+    };
+    const auto text = [](std::size_t size) { return std::string(size, 'x'); };
+    const Snapshot longest = decode(names(text(511), text(55)));
+    CHECK(longest.ksyms.at(1).name == text(511));
+    CHECK(longest.ksyms.at(1).module == text(55));
+    CHECK_THROWS_WITH(decode(names(text(512), "kvm")),
+                      has_text("ksyms[1]: string 15 has 512 bytes or more"));
+    CHECK_THROWS_WITH(decode(names("kvm_go", text(56))),
+                      has_text("ksyms[1]: string 22 has 56 bytes or more"));
+    // One string is as many names as it has bytes
+    auto bytes = names(text(511), text(55));
+    poke<std::uint32_t>(bytes, record_at(bytes, LT_SEC_KSYMS, 1), 16);
+    CHECK_THROWS_WITH(decode(bytes), has_text("ksyms[1]: string 16 begins within another"));
+    // The kernel's own longest path, below that of another deep one
+    SnapshotBuilder builder;
+    builder.add_task({.cgroup = text(10'235)});
+    CHECK(builder.snapshot().tasks[0].cgroup().size() == 10'235);
+    builder.add_task({.cgroup = text(1U << 20)});
+    CHECK_THROWS_WITH(builder.snapshot(), has_text("tasks[1]: string") && has_text("or more"));
+}
+
 TEST_CASE("what users hold comes with the header, and goes into recordings") {
     SnapshotBuilder builder;
     builder.header.user_share = 50;
