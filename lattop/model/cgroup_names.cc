@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "unwind/unique_fd.h"
 
@@ -26,7 +27,9 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kIdDigits = 64;
 constexpr std::size_t kShownDigits = 12;  // as docker ps shows an id
+/// Names are kept of so many, and so many bytes; beyond either they are looked up anew.
 constexpr std::size_t kMaxCgroups = 65536;
+constexpr std::size_t kMaxCgroupBytes = std::size_t{16} << 20;
 
 struct Container {
     std::string runtime;
@@ -210,8 +213,14 @@ std::string name_of(const fs::path& root, const std::string& path) {
 
 const std::string& SystemCgroups::name(const std::string& path) {
     if (const auto found = names_.find(path); found != names_.end()) return found->second;
-    if (names_.size() >= kMaxCgroups) names_.clear();
-    return names_.emplace(path, name_of(root_, path)).first->second;
+    std::string name = name_of(root_, path);
+    const std::size_t bytes = path.size() + name.size();
+    if (names_.size() >= kMaxCgroups || bytes_ + bytes > kMaxCgroupBytes) {
+        names_.clear();
+        bytes_ = 0;
+    }
+    bytes_ += bytes;
+    return names_.emplace(path, std::move(name)).first->second;
 }
 
 }  // namespace lattop

@@ -5,6 +5,7 @@
 // by cells, rows, the pane, exports and the writer of recordings.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <unordered_map>
@@ -25,7 +26,7 @@ public:
 };
 
 /// By what runtimes on this machine keep and this user may read. Each path is
-/// looked up once.
+/// looked up once, as long as all of them and their names have no more than 16 MiB.
 class SystemCgroups final : public CgroupNames {
 public:
     /// `root`: below which the runtimes' files are.
@@ -36,6 +37,7 @@ public:
 private:
     std::filesystem::path root_;
     std::unordered_map<std::string, std::string> names_;
+    std::size_t bytes_ = 0;  ///< of paths and names in names_
 };
 
 }  // namespace lattop

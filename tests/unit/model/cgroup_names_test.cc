@@ -75,6 +75,28 @@ TEST_CASE("cgroups are called by unit or container; others by their path") {
     CHECK(root.name(path) == name);
 }
 
+TEST_CASE("names of cgroups take no more than so many bytes, however long their paths are") {
+    const Root root;
+    const std::string web = "/docker/" + kId;
+    const auto call = [&](const std::string& name) {
+        root.write("var/lib/docker/containers/" + kId + "/config.v2.json",
+                   R"({"Name": "/)" + name + "\"}");
+    };
+    SystemCgroups names(root.path());
+    int n = 0;
+    const auto fill = [&](int mebibytes) {  // a path and its name, 4 KiB each
+        for (int i = 0; i < mebibytes * 128; ++i)
+            names.name("/" + std::string(4'086, 'x') + std::to_string(100'000'000 + n++));
+    };
+    call("web");
+    CHECK(names.name(web) == "docker:web");
+    call("renamed");
+    fill(15);
+    CHECK(names.name(web) == "docker:web");  // is kept
+    fill(2);
+    CHECK(names.name(web) == "docker:renamed");  // was looked up anew
+}
+
 TEST_CASE("containers are called what their runtime calls them") {
     const Root root;
     root.write("var/lib/docker/containers/" + kId + "/config.v2.json", R"({"Name": "/web"})");
