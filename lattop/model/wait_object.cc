@@ -15,7 +15,6 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <vector>
 
@@ -29,8 +28,10 @@ namespace {
 constexpr std::size_t kArguments = 6;
 /// So many descriptors of a poll or an epoll are named.
 constexpr std::size_t kNamed = 3;
-/// An epoll of more is not listed: its process would be held up meanwhile.
+/// An epoll of a process that may have more is not listed: it would be held up meanwhile.
 constexpr std::uint64_t kMostListed = 4096;
+/// A line of an epoll's fdinfo has a hundred bytes.
+constexpr std::size_t kMostFdinfo = kMostListed * 128;
 /// Of another pid namespace so many threads are looked through for a holder.
 constexpr int kMostThreads = 1024;
 /// The value of a lock word of glibc's that somebody waits for (its
@@ -104,18 +105,46 @@ std::string describe_fds(const Sleeper& sleeper, const std::vector<int>& fds, st
     return total > kNamed ? text + ", ..." : text;
 }
 
-/// Those that an epoll descriptor watches: lines "tfd: N" (proc(5), fdinfo). The
-/// call holds none of them.
+/// Of a file of /proc the first so many bytes; from the kernel it has whole lines.
+std::string read_beginning(const std::string& path, std::size_t most) {
+    const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    std::string text(most, '\0');
+    std::size_t have = 0;
+    while (fd && have < text.size()) {
+        const ssize_t n = ::read(fd.get(), text.data() + have, text.size() - have);
+        if (n <= 0) break;
+        have += static_cast<std::size_t>(n);
+    }
+    text.resize(have);
+    return text;
+}
+
+/// The numbers of lines "tfd: N" (proc(5), fdinfo), so many at most.
+std::vector<int> targets_in(std::string_view info, std::size_t most) {
+    std::vector<int> fds;
+    while (!info.empty() && fds.size() < most) {
+        const std::string_view line = info.substr(0, info.find('\n'));
+        if (const auto target = number_behind(line, "tfd:"); target && line.starts_with("tfd:"))
+            fds.push_back(static_cast<int>(*target));
+        info.remove_prefix(std::min(line.size() + 1, info.size()));
+    }
+    return fds;
+}
+
+/// Those that an epoll descriptor watches; the call holds none of them. Its process's own table
+/// says how many they are, unless another process has put descriptors into an epoll that both have.
+/// The kernel then makes the text of all of them at the first read, with the epoll locked, which
+/// cannot be bounded from here.
 std::string describe_epoll(const Sleeper& sleeper, int fd) {
     const std::string text = fmt::format("epoll fd {}", fd);
     const auto most = number_behind(read_proc_text(sleeper.folder() + "status").text, "\nFDSize:");
     if (!most || *most > kMostListed) return text;
-    std::ifstream file(fmt::format("{}fdinfo/{}", sleeper.folder(), fd));
-    std::vector<int> fds;
-    for (std::string line; std::getline(file, line);)
-        if (const auto target = number_behind(line, "tfd:"); target && line.starts_with("tfd:"))
-            fds.push_back(static_cast<int>(*target));
-    return text + ", " + describe_fds(sleeper, fds, fds.size(), false);
+    const std::string info =
+        read_beginning(fmt::format("{}fdinfo/{}", sleeper.folder(), fd), kMostFdinfo);
+    std::vector<int> fds = targets_in(info, kMostListed + 1);
+    const bool more = fds.size() > kMostListed || info.size() == kMostFdinfo;
+    if (more && !fds.empty()) fds.pop_back();  // whose line may be cut
+    return text + (more ? ", more than " : ", ") + describe_fds(sleeper, fds, fds.size(), false);
 }
 
 bool read_memory(const Sleeper& sleeper, std::uint64_t address, void* to, std::size_t size) {

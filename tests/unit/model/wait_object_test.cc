@@ -128,6 +128,25 @@ TEST_CASE("poll and epoll say which descriptors they watch") {
     CHECK(proc.object(SYS_poll, 0, 0).empty());
 }
 
+TEST_CASE("of an epoll that another process has filled so many descriptors are listed") {
+    const Proc proc;
+    const auto watch = [&](int count, const std::string& rest) {
+        std::ofstream info(proc.task(441) / "fdinfo/3");
+        info << "pos:\t0\n";
+        for (int fd = 0; fd < count; ++fd)
+            info << fmt::format("tfd: {:8} events: {:8x} data: {:16x} {}\n", fd, 1, fd, rest);
+    };
+    const std::string named = " descriptors: fd 0, fd 1, fd 2, ...";
+    watch(4096, "");
+    CHECK(proc.object(SYS_epoll_wait, 3) == "epoll fd 3, 4096" + named);
+    watch(4097, "");
+    CHECK(proc.object(SYS_epoll_wait, 3) == "epoll fd 3, more than 4096" + named);
+    watch(9000, "");
+    CHECK(proc.object(SYS_epoll_wait, 3) == "epoll fd 3, more than 4096" + named);
+    watch(600, std::string(1000, 'x'));
+    CHECK(proc.object(SYS_epoll_wait, 3) == "epoll fd 3, more than 496" + named);
+}
+
 TEST_CASE("a mutex of glibc's says who holds it") {
     const Proc proc;
     proc.add_thread(445, "worker", 'D');
