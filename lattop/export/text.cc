@@ -113,7 +113,7 @@ std::string object_text(const TableContext& context, const Row& row, const TextO
         if (wait == nullptr) return "";
         // No part of a sleep that lies before the recording counts
         const std::uint64_t ns = std::min(wait->ns, row.entry->max_ns);
-        return fmt::format("waited {} for {}", format_duration(ns), wait->object);
+        return fmt::format("waited {} for {}", format_duration(ns), *wait->object);
     }
     if (!row.entry->asleep()) return "";
     const std::string* object = context.stacks.object(snapshot, *row.task);

@@ -13,7 +13,7 @@ void LongestWaits::add(const Snapshot& snapshot, const SleepObjects& objects) {
         const Entry* now = snapshot.ongoing_entry(task);
         if (now == nullptr) continue;
         LongestWait& known = waits_[id_of(task)][id_of(snapshot, *now)];
-        if (task.ongoing_ns > known.ns) known = {task.ongoing_ns, *object};
+        if (task.ongoing_ns > known.ns) known = {task.ongoing_ns, object};
     }
 }
 

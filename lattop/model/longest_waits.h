@@ -13,13 +13,15 @@
 namespace lattop {
 
 struct LongestWait {
-    std::uint64_t ns = 0;  ///< as long as it was seen to last
-    std::string object;    ///< any bytes
+    std::uint64_t ns = 0;                 ///< as long as it was seen to last
+    const std::string* object = nullptr;  ///< any bytes; the text that SleepObjects keeps
 };
 
 class LongestWaits {
 public:
-    /// The sleeps under way in a snapshot of raw figures, with all traces.
+    /// The sleeps under way in a snapshot of raw figures, with all traces. `objects` stay for as
+    /// long as what is found: one sleep may stand in other stacks from snapshot to snapshot, each
+    /// of which would have a copy of a text of 16 KiB.
     void add(const Snapshot& snapshot, const SleepObjects& objects);
 
     /// nullptr where nothing is known. Valid until the next add().

@@ -91,10 +91,25 @@ TEST_CASE("of each stack the longest sleep whose object is known is remembered")
     const Task& task = end.tasks[0];
     const LongestWait* lock = waits.find(end, task, end.entries_of(task)[0]);
     REQUIRE(lock != nullptr);
-    CHECK((lock->object == "mutex a" && lock->ns == 1500));
+    CHECK((*lock->object == "mutex a" && lock->ns == 1500));
     const LongestWait* pipe = waits.find(end, task, end.entries_of(task)[1]);
     REQUIRE(pipe != nullptr);
-    CHECK((pipe->object == "fd 3: pipe:[81]" && pipe->ns == 500));
+    CHECK((*pipe->object == "fd 3: pipe:[81]" && pipe->ns == 500));
+}
+
+TEST_CASE("a sleep that stands in another stack each time has one text") {
+    SleepObjects objects;
+    LongestWaits waits;
+    objects.add(2000, {kWorker, 1000}, std::string(16'384, 'x'));
+    const std::string* text = objects.find({kWorker, 1000}, 2000);
+    for (std::uint64_t id = 1; id <= 2; ++id) {
+        const Snapshot snapshot = asleep_at(2000 + id, 1000 + id, id);
+        waits.add(snapshot, objects);
+        const Task& task = snapshot.tasks[0];
+        const LongestWait* wait = waits.find(snapshot, task, snapshot.entries_of(task)[id - 1]);
+        REQUIRE(wait != nullptr);
+        CHECK(wait->object == text);
+    }
 }
 
 }  // namespace lattop::test
