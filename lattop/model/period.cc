@@ -3,15 +3,26 @@
 // See period.h.
 #include "lattop/model/period.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <functional>
 #include <span>
 #include <utility>
 
+#include "lattop/model/format.h"
 #include "lattop/model/wakers.h"
+#include "lattop/source/error.h"
 
 namespace lattop {
 namespace {
+
+/// Of each in a map: the places of the next one and of its bucket, the hash, malloc's own.
+constexpr std::uint64_t kMapNodeBytes = 32;
+
+constexpr std::uint64_t kLeastRoom = std::uint64_t{1} << 30;
+constexpr std::uint64_t kMostRoom = std::uint64_t{16} << 30;
 
 std::uint64_t excess(std::uint64_t now, std::uint64_t before) {
     return now > before ? now - before : 0;
@@ -56,6 +67,15 @@ std::uint64_t Period::KnownWaker::longest_ns() const {
     return std::max(kept_max_ns, std::min(last.max_ns, sum.blocked_ns));
 }
 
+std::uint64_t Period::most_on(std::uint64_t machine) {
+    return std::clamp(machine / 2, kLeastRoom, kMostRoom);
+}
+
+std::uint64_t Period::most_here() {
+    const auto positive = [](long n) { return static_cast<std::uint64_t>(std::max(0L, n)); };
+    return most_on(positive(::sysconf(_SC_PHYS_PAGES)) * positive(::sysconf(_SC_PAGESIZE)));
+}
+
 /// After a reset every figure begins at 0 again.
 void Period::forget_figures() {
     for (auto& [id, task] : tasks_) {
@@ -80,6 +100,8 @@ void Period::forget_figures() {
 void Period::add_entry(const Snapshot& snapshot, const Entry& entry, TaskSum& of, bool first) {
     const auto [place, added] = of.places.try_emplace(id_of(snapshot, entry), of.entries.size());
     if (added) {
+        // Half as much again, for vectors have room for up to twice as many
+        bytes_ += sizeof(EntrySum) * 3 / 2 + sizeof(*place) + kMapNodeBytes;
         EntrySum& fresh = of.entries.emplace_back();
         if (first) fresh.last = entry;
         fresh.first_max_ns = first ? entry.max_ns : 0;
@@ -133,6 +155,7 @@ void Period::add_wakers(const Snapshot& snapshot, const Entry& entry, EntrySum& 
     for (Waker& waker : now) {
         const auto [place, added] = known.try_emplace(waker_id(waker), of.wakers.size());
         if (added) {
+            bytes_ += sizeof(KnownWaker) * 3 / 2;
             Waker& sum = of.wakers.emplace_back().sum;
             sum = waker;
             sum.blocked_ns = sum.sleeps = sum.max_ns = sum.waited_ns = 0;
@@ -178,6 +201,8 @@ Period::TaskSum& Period::add_task(const Snapshot& snapshot, const Task& task) {
     const bool first = round_ == 0 && begin_ == Begin::AtFirst;
     const auto [found, fresh] = tasks_.try_emplace(id_of(task));
     TaskSum& of = found->second;
+    if (fresh) bytes_ += sizeof(*found) + kMapNodeBytes;
+    bytes_ += task.cgroup().size() - of.last.cgroup().size();
     if (fresh && first) of.last = task;
     Task& sum = of.sum;
     sum.blocked_ns += excess(task.blocked_ns, of.last.blocked_ns);
@@ -211,6 +236,14 @@ void Period::add_exited(const TaskDelta& exited) {
 }
 
 void Period::add(const Snapshot& snapshot) {
+    if (bytes() > most_)
+        throw Error(
+            fmt::format("the sleeps of {} tasks in {} snapshots take {} of memory, which is "
+                        "more than the {} that they may have here",
+                        with_commas(tasks_.size()), with_commas(round_), format_bytes(bytes()),
+                        format_bytes(most_)),
+            "ask for some of them with -p or -k, or use a machine with more memory; "
+            "lattop replay shows a recording's snapshots one by one");
     if (round_ == 0) first_time_ns_ = snapshot.header.time_ns;
     if (round_ > 0 && snapshot.header.since_ns != last_.since_ns) forget_figures();
     if (round_ > 0 || begin_ == Begin::AtNothing) {

@@ -23,6 +23,9 @@ public:
     /// Gives `snapshot` all the traces, at their indices here.
     void fill(Snapshot& snapshot) const;
 
+    /// What all of them take, about.
+    [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+
 private:
     std::uint64_t keep_symbol(const KernelSymbol& symbol);
 
@@ -31,6 +34,7 @@ private:
     std::vector<std::uint64_t> frames_;
     std::map<std::pair<std::string, std::string>, std::uint32_t> symbol_index_;
     std::vector<std::pair<std::string, std::string>> symbols_;  // name, module
+    std::uint64_t bytes_ = 0;
 };
 
 }  // namespace lattop

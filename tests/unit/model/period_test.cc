@@ -63,6 +63,55 @@ std::uint64_t total(const Snapshot& snapshot) {
 
 }  // namespace
 
+TEST_CASE("a period takes what its tasks take, however many snapshots show them") {
+    Period period;
+    period.add(Machine(0).task(1, 100, 1).snapshot());
+    const std::uint64_t one = period.bytes();
+    for (std::uint64_t round = 1; round < 100; ++round)
+        period.add(Machine(round).task(1, 100 + round, 1 + round).snapshot());
+    CHECK(period.bytes() == one);
+    period.add(Machine(100).task(1, 300, 200).task(2, 1, 1).snapshot());
+    CHECK(period.bytes() > one);
+    CHECK(period.bytes() < 2 * one + 2'000);
+
+    // Ten short tasks a second, all day long
+    CHECK(864'000 * (period.bytes() - one) < Period::most_on(std::uint64_t{8} << 30));
+    CHECK(Period::most_on(0) == std::uint64_t{1} << 30);
+    CHECK(Period::most_on(std::uint64_t{1} << 40) == std::uint64_t{16} << 30);
+}
+
+TEST_CASE("a period that takes more than it may ends with what it has seen") {
+    const auto other_each_time = GENERATE(0, 1, 2, 3);
+    const auto round_of = [&](std::uint32_t n) {
+        SnapshotBuilder builder;
+        builder.header.since_ns = kSince;
+        builder.header.time_ns = 2'000 + n;
+        const std::uint32_t trace =
+            builder.add_trace({.id = other_each_time == 1 ? 1 + n : 1, .kernel = {"schedule"}});
+        TaskSpec task{.pid = other_each_time == 0 ? 1 + n : 1, .blocked_ns = 2 + n, .sleeps = 2};
+        if (other_each_time == 2) task.start_ns += n;
+        EntrySpec entry{.trace = trace, .blocked_ns = 2 + n, .sleeps = 2};
+        if (other_each_time == 3) entry.wakers = {{.pid = 10 + n, .blocked_ns = 1}};
+        task.entries = {entry};
+        builder.add_task(task);
+        return builder.snapshot();
+    };
+    constexpr std::uint64_t kMost = 100'000;
+    Period period(Period::Begin::AtNothing, kMost);
+    std::uint32_t n = 0;
+    const auto go_on = [&] {
+        for (; n < 1'000; ++n)
+            period.add(round_of(n));
+    };
+    CHECK_THROWS_WITH(go_on(),
+                      has_text("tasks in ") && has_text("more than the 97.6K that they may"));
+    CHECK((n > 25 && n < 500));
+    CHECK(period.bytes() < kMost + 4'000);
+    const Snapshot seen = period.snapshot();
+    CHECK(seen.header.time_ns == 2'000 + n - 1);
+    CHECK(total(seen) >= n);
+}
+
 TEST_CASE("a period counts from its first snapshot on, new tasks whole") {
     Period period;
     period.add(Machine(0).task(1, 500, 5, 90, {{6, 5}}).snapshot());
