@@ -18,7 +18,7 @@
 //                /proc
 //   history-of-capable, history-of-another   the same, where it was hidden by nothing but that it
 //                had privileges, or was another's
-//   descriptor   root takes snapshots of a descriptor from which a reads on
+//   descriptor   root takes snapshots by a descriptor from which a reads on, and texts by another
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>
@@ -339,22 +339,35 @@ void race_for(Checks& checks, uint64_t attempts, const std::string& folder, cons
         s.named_wakers.load(), s.waker_frames.load(), s.hidden_wakers.load());
 }
 
-/// By one descriptor root reads from the start, and a what is behind it.
-void race_for_descriptor(Checks& checks, uint64_t attempts) {
-    const Descriptor descriptor(O_RDONLY);
+lt_query small_query(lt_view view) {
     lt_query query = plain_query();
+    query.view = view;
     query.traces = LT_TRACES_ALL;
     query.limit = 8;  // small snapshots are more of them
-    need(descriptor.query(query) == 0, "query");
+    return query;
+}
+
+/// Root takes snapshots by two descriptors, one in each view, and a what is behind their first
+/// bytes.
+void race_for_descriptor(Checks& checks, uint64_t attempts) {
+    const Descriptor records(O_RDONLY), text(O_RDONLY);
+    need(records.query(small_query(LT_VIEW_RECORDS)) == 0, "query");
+    need(text.query(small_query(LT_VIEW_TEXT)) == 0, "query");
     const pid_t other = begin([&] {
         become_mortal_a();
         std::array<char, 4096> bytes{};
         shared().ready = true;
         while (!shared().stop) {
-            const ssize_t n = pread(descriptor.fd(), bytes.data(), bytes.size(), 64);
-            if (n > 0) leak(fmt::format("{} bytes of a snapshot that root took", n));
+            const bool as_text = shared().reads % one_text_in == 0;
+            const ssize_t n =
+                pread((as_text ? text : records).fd(), bytes.data(), bytes.size(), 64);
+            if (n > 0)
+                leak(fmt::format("{} bytes of a {} that root took", n,
+                                 as_text ? "text" : "snapshot"));
             if (n < 0 && errno == EACCES) ++shared().hidden;
-            if (n != 0) ++shared().reads;  // else there is no snapshot at this moment
+            if (n == 0) continue;  // there is no snapshot at this moment
+            ++shared().reads;
+            if (as_text) ++shared().texts;
         }
     });
     while (!shared().ready)
@@ -362,15 +375,19 @@ void race_for_descriptor(Checks& checks, uint64_t attempts) {
     std::vector<std::byte> bytes(sizeof(lt_header));
     uint64_t taken = 0;
     for (; shared().reads < attempts || taken < 5; ++taken)
-        need(pread(descriptor.fd(), bytes.data(), bytes.size(), 0) ==
-                 static_cast<ssize_t>(bytes.size()),
-             "root's pread");
+        for (const Descriptor* descriptor : {&records, &text})
+            need(pread(descriptor->fd(), bytes.data(), bytes.size(), 0) ==
+                     static_cast<ssize_t>(bytes.size()),
+                 "root's pread");
     shared().stop = true;
     end(other, "a's reader");
-    fmt::print("{} attempts on {} snapshots, {} of them refused; {} leaks\n", shared().reads.load(),
-               taken, shared().hidden.load(), shared().leaks.load());
-    checks.expect(shared().leaks == 0, "{} leaks", shared().leaks.load());
-    checks.expect(taken >= 5, "{} snapshots are too few to race with", taken);
+    const Shared& s = shared();
+    fmt::print(
+        "{} attempts ({} as text) on {} snapshots of each view, {} of them refused; {} "
+        "leaks\n",
+        s.reads.load(), s.texts.load(), taken, s.hidden.load(), s.leaks.load());
+    checks.expect(s.leaks == 0, "{} leaks", s.leaks.load());
+    checks.expect(taken >= 5 && s.texts > 0, "{} snapshots are too few to race with", taken);
 }
 
 }  // namespace

@@ -209,7 +209,6 @@ void leak(const std::string& what) {
 }
 
 void read_all_the_time(const Sought& sought) {
-    constexpr uint64_t one_text_in = 4;
     FastReader records(sought);
     TextReader text(sought);
     shared().ready = true;

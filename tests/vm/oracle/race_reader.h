@@ -12,6 +12,9 @@ namespace poke {
 
 constexpr std::string_view secret = "secret-sleeper", public_name = "public-sleeper";
 
+/// So many reads have one of the text among them.
+constexpr uint64_t one_text_in = 4;
+
 /// What the processes of a race share: there before the first of them is forked.
 struct Shared {
     std::atomic<bool> ready, stop;
