@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -51,7 +52,7 @@ public:
         const NameAddress name = [&](std::uint64_t address) {
             return symbolizer_.variable(task, address, round_);
         };
-        const LiveStack stack = live_stack("/proc", pid_, tid, code, unwinder_, registers_, name);
+        const LiveStack stack = live_stack("/proc", pid_, tid, code, *unwinder_, registers_, name);
         print(fmt::format("thread {} {}", tid,
                           read_proc_line(fmt::format("/proc/{}/task/{}/comm", pid_, tid))));
         if (!stack.object.empty()) print("  waits for " + stack.object);
@@ -81,7 +82,7 @@ private:
     std::uint32_t pid_;
     std::uint64_t start_ns_ = 0;
     std::uint64_t round_ = 0;
-    LiveUnwinder unwinder_;
+    std::shared_ptr<LiveUnwinder> unwinder_ = local_unwinder();
     RegisterReader registers_ = module_registers();
     Symbolizer symbolizer_;
 };

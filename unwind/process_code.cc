@@ -298,20 +298,27 @@ void ProcessCode::forget_memory() {
         page.address = 1;
 }
 
-bool ProcessCode::read_word(std::uint64_t address, std::uint64_t& word) {
+std::span<const std::uint8_t> ProcessCode::page_at(std::uint64_t address) {
     if (pages_.empty()) pages_.resize(kPages);
-    if (address > std::numeric_limits<std::uint64_t>::max() - sizeof(word)) return false;
-    const std::uint64_t start = address / kPageBytes * kPageBytes;
-    if (address + sizeof(word) > start + kPageBytes)
-        return read_memory(address, {reinterpret_cast<char*>(&word), sizeof(word)});
-    auto page = std::ranges::find(pages_, start, &Page::address);
+    auto page = std::ranges::find(pages_, address, &Page::address);
     if (page == pages_.end()) {
         page = pages_.begin() + static_cast<std::ptrdiff_t>(next_page_++ % kPages);
-        page->there = read_memory(start, page->bytes);
-        page->address = start;
+        page->there = read_memory(address, page->bytes);
+        page->address = address;
     }
-    if (page->there) std::memcpy(&word, page->bytes.data() + (address - start), sizeof(word));
-    return page->there;
+    if (!page->there) return {};
+    return {reinterpret_cast<const std::uint8_t*>(page->bytes.data()), kPageBytes};
+}
+
+bool ProcessCode::read_word(std::uint64_t address, std::uint64_t& word) {
+    if (address > std::numeric_limits<std::uint64_t>::max() - sizeof(word)) return false;
+    const std::uint64_t offset = address % kPageBytes;
+    if (offset + sizeof(word) > kPageBytes)
+        return read_memory(address, {reinterpret_cast<char*>(&word), sizeof(word)});
+    const auto page = page_at(address - offset);
+    if (page.empty()) return false;
+    std::memcpy(&word, page.data() + offset, sizeof(word));
+    return true;
 }
 
 std::size_t ProcessCode::bytes() const {

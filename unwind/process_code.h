@@ -135,6 +135,11 @@ public:
     /// Forgets what was read of its memory: it may have changed.
     void forget_memory();
 
+    /// The page of its memory at `address`, a multiple of kPageBytes; empty where it is not there.
+    /// Holds until something else is read.
+    std::span<const std::uint8_t> page_at(std::uint64_t address);
+    static constexpr std::size_t kPageBytes = 4096;
+
     /// A word of its memory; false where it is not there.
     bool read_word(std::uint64_t address, std::uint64_t& word);
 
@@ -146,7 +151,6 @@ public:
     [[nodiscard]] const std::vector<Mapping>& maps() const { return maps_; }
 
 private:
-    static constexpr std::size_t kPageBytes = 4096;
     struct Page {
         std::uint64_t address = 1;  ///< no page has this
         bool there = false;

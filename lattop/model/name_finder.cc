@@ -49,7 +49,6 @@ LiveNames NameFinder::walk(const NameRequest& request) {
         live.end = why_none(LiveStack::State::Refused);
         return live;
     }
-    if (!unwinder_) unwinder_.emplace();
     code->allow_refresh();
     const NameAddress name = [&](std::uint64_t address) {
         return symbolizer_.variable(task, address, request.round);

@@ -43,7 +43,7 @@ private:
     Symbolizer symbolizer_;
     // One process: the pane shows one task, and asks for it again and again.
     CodeFiles code_files_{kCodeBytes};
-    std::optional<LiveUnwinder> unwinder_;
+    std::shared_ptr<LiveUnwinder> unwinder_ = local_unwinder();
     RegisterReader registers_ = module_registers();
     std::optional<ProcessCode> code_;
     TaskRef code_of_;

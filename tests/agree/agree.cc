@@ -36,6 +36,7 @@
 
 #include "tests/unit/support/child.h"
 #include "tests/unit/support/stopped_thread.h"
+#include "unwind/live_unwind.h"
 #include "unwind/row_walk.h"
 
 namespace lattop::test {
@@ -145,7 +146,7 @@ void compare_process(pid_t pid, LiveUnwinder& unwinder, CodeFiles& files, Tally&
 
 /// Stops where `stacks` have been compared, or behind `rounds`.
 int run(int rounds, std::size_t stacks, const std::vector<pid_t>& pids) {
-    LiveUnwinder unwinder;
+    const auto unwinder = local_unwinder();
     CodeFiles files(std::size_t{256} << 20);
     std::map<std::string, Tally> tallies;
     const auto compared = [&] {
@@ -157,7 +158,7 @@ int run(int rounds, std::size_t stacks, const std::vector<pid_t>& pids) {
     for (int round = 0; round < rounds && compared() < stacks; ++round) {
         for (const pid_t pid : pids) {
             if (!std::filesystem::exists(fmt::format("/proc/{}/exe", pid))) continue;
-            compare_process(pid, unwinder, files, tallies[name_of(pid)]);
+            compare_process(pid, *unwinder, files, tallies[name_of(pid)]);
         }
         if (rounds > 1) ::usleep(kRunUs);
     }

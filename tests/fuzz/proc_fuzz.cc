@@ -17,8 +17,8 @@
 #include "lattop/model/wait_object.h"
 #include "tests/fuzz/bytes.h"
 #include "tests/fuzz/folder.h"
-#include "unwind/live_unwind.h"
 #include "unwind/process_files.h"
+#include "unwind/thread_registers.h"
 
 namespace {
 

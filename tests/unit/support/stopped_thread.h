@@ -9,7 +9,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "unwind/live_unwind.h"
+#include "unwind/row_step.h"
+#include "unwind/thread_registers.h"
 
 namespace lattop::test {
 

@@ -120,8 +120,7 @@ TEST_CASE("every frame of a known chain is found, in every build") {
     auto code = ProcessCode::open("/proc", child.task().pid, child.task().start_ns, files);
     REQUIRE(code);
     const Walk rows = walk_rows(*code, frame_of(thread->registers()));
-    LiveUnwinder unwinder;
-    const LiveWalk reference = unwinder.walk(*code, thread->registers());
+    const LiveWalk reference = local_unwinder()->walk(*code, thread->registers());
 
     CHECK(rows.end == WalkEnd::Complete);
     CHECK(own_names(child, addresses_of(rows)) == expected_chain(way));
@@ -164,8 +163,7 @@ TEST_CASE("chains through other modules and in C++ are found") {
     auto code = ProcessCode::open("/proc", child.task().pid, child.task().start_ns, files);
     REQUIRE(code);
     const Walk rows = walk_rows(*code, frame_of(thread->registers()));
-    LiveUnwinder unwinder;
-    const LiveWalk reference = unwinder.walk(*code, thread->registers());
+    const LiveWalk reference = local_unwinder()->walk(*code, thread->registers());
     CHECK(rows.end == WalkEnd::Complete);
     CHECK(own_names(child, addresses_of(rows)) == chain);
     CHECK(addresses_of(reference) == addresses_of(rows));
@@ -177,9 +175,9 @@ TEST_CASE("a blocked thread's stack is read without stopping it") {
     CodeFiles files(kFileBytes);
     auto code = ProcessCode::open("/proc", child.task().pid, child.task().start_ns, files);
     REQUIRE(code);
-    LiveUnwinder unwinder;
+    const auto unwinder = local_unwinder();
     const LiveStack stack =
-        live_stack("/proc", child.task().pid, tid, *code, unwinder, no_registers);
+        live_stack("/proc", child.task().pid, tid, *code, *unwinder, no_registers);
     CHECK(stack.state == LiveStack::State::Blocked);
     CHECK(stack.walk.complete);
     CHECK(own_names(child, addresses_of(stack.walk)) == expected_chain("call"));
@@ -204,9 +202,9 @@ TEST_CASE("a caller that is found by bp is found where the module tells bp") {
     CodeFiles files(kFileBytes);
     auto code = ProcessCode::open("/proc", child.task().pid, child.task().start_ns, files);
     REQUIRE(code);
-    LiveUnwinder unwinder;
+    const auto unwinder = local_unwinder();
     const auto read = [&](const RegisterReader& reader) {
-        return live_stack("/proc", child.task().pid, tid, *code, unwinder, reader);
+        return live_stack("/proc", child.task().pid, tid, *code, *unwinder, reader);
     };
     CHECK(!read(no_registers).walk.complete);
     const LiveStack whole = read([&](std::uint32_t) { return regs; });
