@@ -19,6 +19,7 @@
 #include "lattop/output.h"
 #include "lattop/source/error.h"
 #include "lattop/source/sleep_registers.h"
+#include "unwind/remote_unwind.h"
 #include "unwind/symbolizer.h"
 
 namespace lattop {
@@ -82,7 +83,7 @@ private:
     std::uint32_t pid_;
     std::uint64_t start_ns_ = 0;
     std::uint64_t round_ = 0;
-    std::shared_ptr<LiveUnwinder> unwinder_ = local_unwinder();
+    std::shared_ptr<LiveUnwinder> unwinder_ = program_unwinder();
     RegisterReader registers_ = module_registers();
     Symbolizer symbolizer_;
 };

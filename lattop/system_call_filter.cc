@@ -55,7 +55,8 @@ constexpr scmp_datum_t kNamespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUT
                                      CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
 
 /// For messages with files, and to end where a file takes too long. The last three are how libdw
-/// finds the file that a debug file leads on to.
+/// finds the file that a debug file leads on to. Not for libunwind's pipe2 and mincore: it looks by
+/// them for how to read this process's memory, which no walk does.
 constexpr std::array kOfReaders = {SCMP_SYS(recvmsg), SCMP_SYS(sendmsg),  SCMP_SYS(setitimer),
                                    SCMP_SYS(lseek),   SCMP_SYS(readlink), SCMP_SYS(getcwd),
                                    SCMP_SYS(lstat)};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // What the symbolizer's process and an image reader say to each other: datagrams of a
-// SOCK_SEQPACKET pair, a file beside one where it is about a file. Each request but Close is
-// answered by one reply, in turn. Written and read by remote_image.cc and image_server.cc.
+// SOCK_SEQPACKET pair, a file beside one where it is about a file. Each request but Close and Walk
+// is answered by one reply, in turn. Written and read by remote_image.cc and image_server.cc.
 //
 // A reply is as little to be trusted as the file that it is about.
 #pragma once
@@ -33,6 +33,7 @@ enum class ImageOp : std::uint8_t {
     Variable,   ///< at an address; reply: its name
     Address,    ///< of a process in a mapping; reply: as the file counts it, if it does
     Identify,   ///< the file that comes with it; reply: DebugName
+    Walk,       ///< a stack: what is said then is in walk_messages.h
     Close,      ///< no reply
 };
 

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,6 +65,15 @@ private:
     posix_spawnattr_t attributes_{};
 };
 
+/// Sending and receiving fail then.
+void limit_waits(int socket, std::chrono::milliseconds patience) {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(patience);
+    const timeval longest{.tv_sec = seconds.count(),
+                          .tv_usec = std::chrono::microseconds(patience - seconds).count()};
+    for (const int what : {SO_RCVTIMEO, SO_SNDTIMEO})
+        ::setsockopt(socket, SOL_SOCKET, what, &longest, sizeof(longest));
+}
+
 }  // namespace
 
 bool ImageProcess::start() {
@@ -71,10 +81,11 @@ bool ImageProcess::start() {
     std::array<int, 2> ends{};
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) return false;
     UniqueFd own(ends[0]);
+    if (patience_.count() != 0) limit_waits(own.get(), patience_);
     const UniqueFd its(ends[1]);
-    share_.emplace();
+    if (!own_memory_) share_.emplace();
     std::vector<std::string> command = command_;
-    command.push_back(std::to_string(share_->memory()));
+    command.push_back(std::to_string(own_memory_ ? *own_memory_ : share_->memory()));
     pid_ = SpawnPlan(its.get()).start(std::move(command));
     if (pid_ < 0) {
         share_.reset();
@@ -86,16 +97,26 @@ bool ImageProcess::start() {
     return true;
 }
 
-std::optional<std::vector<std::uint8_t>> ImageProcess::ask(const ImageRequest& request, int fd) {
-    if (!socket_) return std::nullopt;
-    if (send_message(socket_.get(), to_message(request), fd))
-        if (auto reply = receive_message(socket_.get())) return std::move(reply->bytes);
+bool ImageProcess::send(std::span<const std::uint8_t> message, int fd) {
+    if (socket_ && send_message(socket_.get(), message, fd)) return true;
+    end();
+    return false;
+}
+
+std::optional<std::vector<std::uint8_t>> ImageProcess::receive() {
+    if (socket_)
+        if (auto message = receive_message(socket_.get())) return std::move(message->bytes);
     end();
     return std::nullopt;
 }
 
+std::optional<std::vector<std::uint8_t>> ImageProcess::ask(const ImageRequest& request, int fd) {
+    if (!send(to_message(request), fd)) return std::nullopt;
+    return receive();
+}
+
 void ImageProcess::tell(const ImageRequest& request) {
-    if (socket_ && !send_message(socket_.get(), to_message(request))) end();
+    send(to_message(request));
 }
 
 void ImageProcess::end() {

@@ -13,6 +13,7 @@
 
 #include "unwind/elf_image.h"
 #include "unwind/image_messages.h"
+#include "unwind/walk_server.h"
 
 namespace lattop {
 namespace {
@@ -45,6 +46,10 @@ public:
             write(reply, ImageFacts{});
             write(reply, debug_name(message.fd));
             return send_message(socket_, reply.bytes());
+        }
+        if (request->op == ImageOp::Walk) {
+            limit_time(kWalkSeconds);
+            return serve_walk(socket_);
         }
         const std::size_t before = bytes_in_use();
         MessageWriter body;
@@ -108,6 +113,7 @@ private:
                 break;
             }
             case ImageOp::Identify:
+            case ImageOp::Walk:
             case ImageOp::Close: break;
         }
     }

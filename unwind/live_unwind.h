@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The stack of a thread by libunwind: no ptrace, no stop. Called by `lattop stack` and the live
-// screen's pane, and by tests as the reference for rows.
+// screen's pane, which walk in a process that is held back (remote_unwind.h), and by tests as the
+// reference for rows.
 //
 // Nothing here is shared with rows but the maps: libunwind reads .eh_frame_hdr
 // and .eh_frame from the process's memory, not from files, and interprets them
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "unwind/process_code.h"
+#include "unwind/reader_clock.h"
 #include "unwind/stack_walk.h"
 #include "unwind/thread_registers.h"
 
@@ -35,9 +37,14 @@ public:
     /// Walks up from `registers` in the memory of `code`, within the limits of stack_walk.h,
     /// whatever the process wrote there.
     virtual LiveWalk walk(ProcessCode& code, const ThreadRegisters& registers) = 0;
+
+    /// CPU time that a process beside this one has walked for it.
+    [[nodiscard]] virtual ReadingTime walking_time() const {
+        return [] { return 0; };
+    }
 };
 
-/// Walks in this process.
+/// Walks in this process, which a hostile unwind table may end.
 std::shared_ptr<LiveUnwinder> local_unwinder();
 
 /// For people.

@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +18,7 @@
 #include "unwind/elf_lines.h"
 #include "unwind/frame.h"
 #include "unwind/maps.h"
+#include "unwind/reader_clock.h"
 #include "unwind/unique_fd.h"
 
 namespace lattop {
@@ -100,9 +100,6 @@ private:
     std::unordered_map<std::uint64_t, UserFramePtr> frames_;  // by offset * 2 + return_address
     std::size_t frames_bytes_ = 0;  // of all that came since it was emptied
 };
-
-/// CPU time in ns, so far. Any thread may ask, also when what it is the time of is gone.
-using ReadingTime = std::function<std::uint64_t()>;
 
 /// Opens images.
 class ImageSource {

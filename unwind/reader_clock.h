@@ -9,9 +9,13 @@
 
 #include <cstdint>
 #include <ctime>
+#include <functional>
 #include <optional>
 
 namespace lattop {
+
+/// CPU time in ns, so far. Any thread may ask, also when what it is the time of is gone.
+using ReadingTime = std::function<std::uint64_t()>;
 
 /// Of readers one after the other. What it shows never goes back.
 class ReaderClock {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A walk up a stack by libunwind's remote interface. Called by live_unwind.cc.
+// A walk up a stack by libunwind's remote interface. What libunwind does with a hostile process's
+// unwind table is its own affair: it may divide so that this process ends, or take its memory.
+// Called by walk_server.cc in a process that is held back, and by local_unwinder() for tests and
+// tools.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What a walk asks, answered from a process's memory and files. Used by live_unwind.cc.
+// What a walk asks, answered from a process's memory and files. Used by live_unwind.cc, and by
+// remote_unwind.cc for a walk in another process.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // What a walk by libunwind (stack_walk.h) asks of the process whose stack it walks: pages of its
-// memory, and where the unwind table for a pc lies. Answered by walked_code.h.
+// memory, and where the unwind table for a pc lies. Answered from the process itself
+// (walked_code.h), or by who has it (walk_server.cc).
 #pragma once
 
 #include <cstddef>

@@ -24,9 +24,12 @@ std::string command_line_text(std::string bytes);
 
 class NameFinder {
 public:
-    /// `fetch` gets debug files that are not installed; nullptr for none. `images` reads files.
-    NameFinder(std::shared_ptr<DebugFetch> fetch, std::shared_ptr<ImageSource> images)
-        : symbolizer_({.fetch = std::move(fetch)}, "/proc", {}, std::move(images)) {}
+    /// `fetch` gets debug files that are not installed; nullptr for none. `images` reads files,
+    /// `unwinder` walks stacks.
+    NameFinder(std::shared_ptr<DebugFetch> fetch, std::shared_ptr<ImageSource> images,
+               std::shared_ptr<LiveUnwinder> unwinder)
+        : symbolizer_({.fetch = std::move(fetch)}, "/proc", {}, std::move(images)),
+          unwinder_(std::move(unwinder)) {}
 
     /// Never throws: what cannot be looked at (out of memory, say) costs its
     /// own names only.
@@ -43,7 +46,7 @@ private:
     Symbolizer symbolizer_;
     // One process: the pane shows one task, and asks for it again and again.
     CodeFiles code_files_{kCodeBytes};
-    std::shared_ptr<LiveUnwinder> unwinder_ = local_unwinder();
+    std::shared_ptr<LiveUnwinder> unwinder_;
     RegisterReader registers_ = module_registers();
     std::optional<ProcessCode> code_;
     TaskRef code_of_;

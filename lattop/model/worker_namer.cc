@@ -16,6 +16,7 @@
 
 #include "lattop/model/name_finder.h"
 #include "unwind/background_thread.h"
+#include "unwind/remote_unwind.h"
 
 namespace lattop {
 namespace {
@@ -30,8 +31,12 @@ constexpr std::size_t kSilentNamed = 3;
 MakeNameTools name_tools(std::shared_ptr<DebugFetch> fetch) {
     return [fetch = std::move(fetch)]() -> NameTools {
         auto images = program_images();
-        ReadingTime reading_time = images->reading_time();
-        auto finder = std::make_shared<NameFinder>(fetch, std::move(images));
+        auto unwinder = program_unwinder();
+        ReadingTime reading_time = [images = images->reading_time(),
+                                    walks = unwinder->walking_time()] {
+            return images() + walks();
+        };
+        auto finder = std::make_shared<NameFinder>(fetch, std::move(images), std::move(unwinder));
         return {[finder = std::move(finder)](const NameRequest& request) {
                     return finder->answer(request);
                 },
