@@ -3,10 +3,11 @@
  * Asks one thing of the module again and again, and each time lets one allocation of it
  * fail, the first, the second and so on to the last, or at most TRIES of them, evenly
  * chosen (/proc/thread-self/fail-nth: a kernel with fault injection). It must be done, or
- * refused with ENOMEM and nothing done; and then be done when nothing fails. Says how
- * often which. Of a load, those of the module's. With TRIES below 0 it asks so many times and each
- * time any may fail, as debugfs's failslab says of tasks that ask for it.
- * tests/vm/cases/fault-allocations-fail runs it.
+ * refused with ENOMEM and nothing done, as /proc/modules and the header of a snapshot have it
+ * (since_ns, filter, rows in use); and then be done when nothing fails. Says how often which. Of a
+ * load, those of the module's. With TRIES below 0 it asks so many times and each time any may fail,
+ * as debugfs's failslab says of tasks that ask for it. tests/vm/cases/fault-allocations-fail runs
+ * it.
  *
  * fail-nth load|unload TRIES KO [PARAMETERS]
  * fail-nth open|text|records|pids|misses|teach|reset|filter TRIES
@@ -125,6 +126,14 @@ static void open_plainly(void) {
     truth_need(open_file(), LT_PROC_PATH);
 }
 
+/* The header of a snapshot of nearly nothing, taken while nothing fails. */
+static const struct lt_header* header_now(void) {
+    static int fd = -1;
+
+    if (fd < 0) fd = (int)truth_need(truth_open_lattop((uint32_t)getpid()), LT_PROC_PATH);
+    return truth_snapshot(fd, buffer, TRUTH_PROCESS_BYTES);
+}
+
 static void nothing(void) {}
 
 static bool always(void) {
@@ -194,8 +203,18 @@ static void begin_pupil(void) {
 
 static struct lt_teach lesson;
 
+static bool has_rows(void) {
+    return header_now()->used[LT_LIMIT_ROWS] > 0;
+}
+
+/* The rows of the last one, of whom only its memory was left, have gone. */
 static void ready_pupil(void) {
+    int tries = 0;
+
     begin_pupil();
+    while (has_rows() && ++tries < TRUTH_TRIES)
+        truth_sleep_us(1000);
+    if (tries == TRUTH_TRIES) truth_die("rows stay behind their process");
     truth_lesson_for((uint32_t)pupil, &lesson, buffer, TRUTH_PROCESS_BYTES);
 }
 
@@ -214,14 +233,41 @@ static long teach(void) {
     return ioctl(opened, LT_IOC_TEACH, &lesson);
 }
 
+static uint64_t since_ns;
+
+static void note_since(void) {
+    since_ns = header_now()->since_ns;
+}
+
 static long reset(void) {
     return write(opened, "reset", 5);
 }
 
-static long filter(void) {
-    static const char wanted[] = "filter tgid=1,2,3 uid=0,1 cgroup=/ kthreads=no";
+static bool is_reset(void) {
+    return header_now()->since_ns != since_ns;
+}
 
-    return write(opened, wanted, sizeof(wanted) - 1);
+static const char filter_command[] = "filter tgid=1,2,3 uid=0,1 cgroup=/ kthreads=no";
+
+static long filter(void) {
+    return write(opened, filter_command, sizeof(filter_command) - 1);
+}
+
+/* With which all figures begin anew. */
+static bool is_filtered(void) {
+    const struct lt_header* header = header_now();
+    const char* text = buffer + header->section[LT_SEC_STRINGS].offset + header->filter;
+    bool filtered = !strcmp(text, filter_command + strlen("filter "));
+
+    if (!filtered && strcmp(text, "none")) {
+        errno = EPROTO;
+        truth_die("the filter is '%s'", text);
+    }
+    if (filtered != (header->since_ns != since_ns)) {
+        errno = EPROTO;
+        truth_die("the filter is '%s', and figures began %s", text, filtered ? "before" : "anew");
+    }
+    return filtered;
 }
 
 static void filter_nothing(void) {
@@ -236,9 +282,9 @@ static const struct subject subjects[] = {
     {"records", ask_for_records, read_file, check_records, always, NULL},
     {"pids", open_plainly, ask_for_pids, nothing, always, NULL},
     {"misses", open_plainly, take_misses, nothing, always, NULL},
-    {"teach", map_code, teach, nothing, always, ready_pupil},
-    {"reset", open_plainly, reset, nothing, always, NULL},
-    {"filter", open_plainly, filter, filter_nothing, always, NULL},
+    {"teach", map_code, teach, nothing, has_rows, ready_pupil},
+    {"reset", open_plainly, reset, nothing, is_reset, note_since},
+    {"filter", open_plainly, filter, filter_nothing, is_filtered, note_since},
 };
 
 /* What was asked for has been done, or refused for want of memory and nothing done. */
