@@ -189,6 +189,7 @@ void Period::follow_moved_sleep(TaskSum& of) const {
         too_much.sleeps += excess(entry.shrunk_sleeps, entry.sum.sleeps);
         entry.sum.blocked_ns -= std::min(entry.sum.blocked_ns, entry.shrunk_ns);
         entry.sum.sleeps -= std::min(entry.sum.sleeps, entry.shrunk_sleeps);
+        entry.sum.ongoing_ns = std::min(entry.sum.ongoing_ns, entry.sum.blocked_ns);
     }
     if (of.entries.empty()) return;
     Entry& taker = std::ranges::max_element(of.entries, {}, &EntrySum::grown_ns)->sum;

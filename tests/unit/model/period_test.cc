@@ -63,6 +63,33 @@ std::uint64_t total(const Snapshot& snapshot) {
 
 }  // namespace
 
+TEST_CASE("no sleep of a period is under way for longer than it was blocked") {
+    const auto shown = [](std::uint64_t round, std::uint64_t blocked, std::uint64_t ongoing,
+                          std::uint64_t elsewhere) {
+        SnapshotBuilder builder;
+        builder.header.since_ns = kSince;
+        builder.header.time_ns = 2'000 + round;
+        const auto one = builder.add_trace({.id = 1, .kernel = {"pipe_read"}});
+        const auto other = builder.add_trace({.id = 2, .kernel = {"futex_wait"}});
+        builder.add_task({.blocked_ns = blocked + elsewhere,
+                          .sleeps = 2,
+                          .entries = {{.trace = one,
+                                       .blocked_ns = blocked,
+                                       .ongoing_ns = ongoing,
+                                       .flags = ongoing == 0 ? 0U : std::uint32_t{LT_E_ONGOING}},
+                                      {.trace = other, .blocked_ns = elsewhere}}});
+        return builder.snapshot();
+    };
+    Period period;
+    period.add(shown(0, 100, 0, 0));
+    period.add(shown(1, 120, 0, 0));
+    period.add(shown(2, 110, 15, 200));  // its sleep moved, and it sleeps there again
+    const Snapshot sum = period.snapshot();
+    REQUIRE(sum.entries.size() == 2);
+    CHECK(sum.entries[1].blocked_ns == 10);
+    CHECK(sum.entries[1].ongoing_ns == 10);
+}
+
 TEST_CASE("a period takes what its tasks take, however many snapshots show them") {
     Period period;
     period.add(Machine(0).task(1, 100, 1).snapshot());
