@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# Sourced by cases with a file system that does not answer: silent-fs, which is test-progs/silent-fs.c.
+need silent-fs
+
+# silent_fs SILENCE [OPTION...]: mounts it at $TMPDIR/fs until the case ends, with FUSE's options; it answers until there is a file SILENCE. $fs is its server
+silent_fs() {
+    [ -e /dev/fuse ] || modprobe fuse
+    : >"$TMPDIR/silent-fs"
+    mkdir "$TMPDIR/fs"
+    SILENCE=$1 silent-fs "$TMPDIR/fs" -f "${@:2}" >"$TMPDIR/silent-fs" 2>&1 &
+    fs=$!
+    at_end "kill -9 $fs; umount -l $TMPDIR/fs"
+    within 20 "silent-fs does not mount: $(<"$TMPDIR/silent-fs")" test -e "$TMPDIR/fs/memory"
+}
