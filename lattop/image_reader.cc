@@ -20,14 +20,13 @@
 #include <optional>
 #include <string>
 #include <system_error>
-#include <vector>
 
 #include "lattop/capabilities.h"
 #include "lattop/source/error.h"
 #include "lattop/system_call_filter.h"
+#include "unwind/image_process.h"
 #include "unwind/image_server.h"
 #include "unwind/remote_image.h"
-#include "unwind/remote_unwind.h"
 
 namespace lattop {
 namespace {
@@ -125,9 +124,7 @@ void try_filter_of_image_readers() {
 }
 
 void use_image_readers() {
-    const std::vector<std::string> command = {"/proc/self/exe", std::string(kImageReaderVerb)};
-    read_images_by(command);
-    walk_stacks_by(command);
+    set_reader_command({"/proc/self/exe", std::string(kImageReaderVerb)});
 }
 
 int run_image_reader(std::span<const char* const> arguments) {

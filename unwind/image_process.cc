@@ -74,7 +74,20 @@ void limit_waits(int socket, std::chrono::milliseconds patience) {
         ::setsockopt(socket, SOL_SOCKET, what, &longest, sizeof(longest));
 }
 
+std::vector<std::string>& kept_reader_command() {
+    static std::vector<std::string> command;
+    return command;
+}
+
 }  // namespace
+
+const std::vector<std::string>& reader_command() {
+    return kept_reader_command();
+}
+
+void set_reader_command(std::vector<std::string> command) {
+    kept_reader_command() = std::move(command);
+}
 
 bool ImageProcess::start() {
     if (socket_) return true;

@@ -21,6 +21,13 @@
 
 namespace lattop {
 
+/// The command by which program_images() reads and program_unwinder() walks; empty: they do so in
+/// this process.
+const std::vector<std::string>& reader_command();
+
+/// Called by main(), before there are threads.
+void set_reader_command(std::vector<std::string> command);
+
 class ImageProcess {
 public:
     /// `command`: a program and its arguments; one more says how many bytes of memory it may take:

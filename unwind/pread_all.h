@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Bytes of a file of somebody's, which may end sooner than it said. Called by what reads ELF files
-// and perf maps.
+// and perf maps, and by wait_object.
 #pragma once
 
 #include <cstddef>

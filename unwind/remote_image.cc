@@ -167,19 +167,10 @@ private:
     std::uint32_t images_ = 0;
 };
 
-std::vector<std::string>& reader_command() {
-    static std::vector<std::string> command;
-    return command;
-}
-
 }  // namespace
 
 std::shared_ptr<ImageSource> remote_images(std::vector<std::string> command) {
     return std::make_shared<RemoteImages>(std::move(command));
-}
-
-void read_images_by(std::vector<std::string> command) {
-    reader_command() = std::move(command);
 }
 
 std::shared_ptr<ImageSource> program_images() {

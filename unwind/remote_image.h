@@ -23,11 +23,7 @@ std::shared_ptr<ImageSource> remote_images(std::vector<std::string> command);
 
 inline constexpr int kImageSocket = 3;
 
-/// How program_images() reads from now on. Called by main(), before there are threads; until then
-/// in this process.
-void read_images_by(std::vector<std::string> command);
-
-/// For a symbolizer of its own.
+/// As reader_command() says, or in this process. For a symbolizer of its own.
 std::shared_ptr<ImageSource> program_images();
 
 }  // namespace lattop

@@ -61,11 +61,6 @@ private:
     ImageProcess walker_;
 };
 
-std::vector<std::string>& walker_command() {
-    static std::vector<std::string> command;
-    return command;
-}
-
 }  // namespace
 
 std::shared_ptr<LiveUnwinder> remote_unwinder(std::vector<std::string> command,
@@ -73,12 +68,8 @@ std::shared_ptr<LiveUnwinder> remote_unwinder(std::vector<std::string> command,
     return std::make_shared<RemoteUnwinder>(std::move(command), patience);
 }
 
-void walk_stacks_by(std::vector<std::string> command) {
-    walker_command() = std::move(command);
-}
-
 std::shared_ptr<LiveUnwinder> program_unwinder() {
-    return walker_command().empty() ? local_unwinder() : remote_unwinder(walker_command());
+    return reader_command().empty() ? local_unwinder() : remote_unwinder(reader_command());
 }
 
 }  // namespace lattop

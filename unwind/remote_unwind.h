@@ -29,11 +29,7 @@ inline constexpr std::chrono::seconds kWalkerPatience{15};
 std::shared_ptr<LiveUnwinder> remote_unwinder(std::vector<std::string> command,
                                               std::chrono::milliseconds patience = kWalkerPatience);
 
-/// How program_unwinder() walks from now on. Called by main(), before there are threads; until then
-/// in this process.
-void walk_stacks_by(std::vector<std::string> command);
-
-/// For one thread.
+/// As reader_command() says, or in this process. For one thread.
 std::shared_ptr<LiveUnwinder> program_unwinder();
 
 }  // namespace lattop

@@ -18,9 +18,6 @@
 namespace lattop {
 namespace {
 
-/// Of each in a map: the places of the next one and of its bucket, the hash, malloc's own.
-constexpr std::uint64_t kMapNodeBytes = 32;
-
 constexpr std::uint64_t kLeastRoom = std::uint64_t{1} << 30;
 constexpr std::uint64_t kMostRoom = std::uint64_t{16} << 30;
 

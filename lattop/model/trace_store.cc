@@ -4,22 +4,14 @@
 #include "lattop/model/trace_store.h"
 
 namespace lattop {
-namespace {
-
-/// Of a map's node beside what is in it: the next one's and the bucket's places, the hash,
-/// malloc's.
-constexpr std::uint64_t kNodeBytes = 32;
-
-}  // namespace
-
 std::uint64_t TraceStore::keep_symbol(const KernelSymbol& symbol) {
     const auto [found, added] =
         symbol_index_.try_emplace({std::string(symbol.name), std::string(symbol.module)},
                                   static_cast<std::uint32_t>(symbols_.size()));
     if (added) {
         symbols_.push_back(found->first);
-        bytes_ +=
-            2 * (sizeof(symbols_.back()) + symbol.name.size() + symbol.module.size()) + kNodeBytes;
+        bytes_ += 2 * (sizeof(symbols_.back()) + symbol.name.size() + symbol.module.size()) +
+                  kMapNodeBytes;
     }
     return found->second;
 }
@@ -35,7 +27,7 @@ TraceIndex TraceStore::keep(const Snapshot& snapshot, const Trace& trace) {
     const auto user = snapshot.user_frames(trace);
     frames_.insert(frames_.end(), user.begin(), user.end());
     traces_.push_back(kept);
-    bytes_ += sizeof(kept) + sizeof(*found) + kNodeBytes +
+    bytes_ += sizeof(kept) + sizeof(*found) + kMapNodeBytes +
               (std::uint64_t{trace.nr_kernel} + trace.nr_user) * sizeof(frames_.front());
     return found->second;
 }

@@ -15,6 +15,10 @@
 
 namespace lattop {
 
+/// What a map takes of each that is in it, beside that: the places of the next one and of its
+/// bucket, the hash, malloc's own.
+inline constexpr std::uint64_t kMapNodeBytes = 32;
+
 class TraceStore {
 public:
     /// Index of the trace here: the same for the same trace of any snapshot.

@@ -16,10 +16,12 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "lattop/model/proc_text.h"
 #include "lattop/model/socket_ends.h"
+#include "unwind/pread_all.h"
 #include "unwind/unique_fd.h"
 
 namespace lattop {
@@ -109,13 +111,7 @@ std::string describe_fds(const Sleeper& sleeper, const std::vector<int>& fds, st
 std::string read_beginning(const std::string& path, std::size_t most) {
     const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     std::string text(most, '\0');
-    std::size_t have = 0;
-    while (fd && have < text.size()) {
-        const ssize_t n = ::read(fd.get(), text.data() + have, text.size() - have);
-        if (n <= 0) break;
-        have += static_cast<std::size_t>(n);
-    }
-    text.resize(have);
+    text.resize(pread_all(fd, std::as_writable_bytes(std::span(text)), 0));
     return text;
 }
 

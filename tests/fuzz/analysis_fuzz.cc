@@ -5,9 +5,9 @@
 // no more tasks, stacks and wakers than went in, shows no more than all of it, points at what is
 // there, and costs in proportion.
 //
-//	analysis: a snapshot as the module gives it, and behind it what the next ones differ by,
-// four 	bytes each: where (u16), the byte that stands there, and whether a snapshot ends
-// here (odd)
+//	analysis: a snapshot as the module gives it, and behind it what the next ones differ by
+//
+// Four bytes each: where (u16), the byte that stands there, whether a snapshot ends here (odd).
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
