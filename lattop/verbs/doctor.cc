@@ -5,17 +5,14 @@
 #include "lattop/verbs/doctor.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
-#include <filesystem>
 
 #include "lattop/image_reader.h"
-#include "lattop/model/proc_text.h"
 #include "lattop/model/users.h"
 #include "lattop/output.h"
 #include "lattop/source/error.h"
@@ -34,15 +31,10 @@ constexpr unsigned kOldestMajor = 5, kOldestMinor = 10;
 constexpr unsigned kCapSysModule = 16, kCapSysPtrace = 19;
 
 std::string read(const Machine& machine, const std::string& path) {
-    std::string text = read_proc_text(machine.root + path).text;
+    std::string text = machine.files.text(path);
     while (!text.empty() && (text.back() == '\n' || text.back() == '\0'))
         text.pop_back();
     return text;
-}
-
-bool exists(const Machine& machine, const std::string& path) {
-    struct stat info {};
-    return ::stat((machine.root + path).c_str(), &info) == 0;
 }
 
 std::string release_of(const Machine& machine) {
@@ -78,7 +70,7 @@ Finding check_kernel(const Machine& machine) {
 
 bool loaded(const Machine& machine) {
     return ("\n" + read(machine, "/proc/modules")).find("\nlattop ") != std::string::npos ||
-           exists(machine, "/proc/lattop");
+           machine.files.exists("/proc/lattop");
 }
 
 /// Whether rmmod is at it.
@@ -89,14 +81,11 @@ bool unloads(const Machine& machine) {
 /// "pid (name)" of each task that is in a call of the module's; "" where no stack says so, as
 /// for others than root.
 std::string readers_within(const Machine& machine) {
-    namespace fs = std::filesystem;
     std::string readers;
     const auto each_number = [&](const std::string& folder, const auto& visit) {
-        std::error_code error;
-        for (fs::directory_iterator entry(machine.root + folder, error), end;
-             !error && entry != end; entry.increment(error))
-            if (const std::string name = entry->path().filename(); ::isdigit(name[0]) != 0)
-                visit(folder + "/" + name);
+        for (const std::string& name : machine.files.names(folder))
+            if (::isdigit(static_cast<unsigned char>(name[0])) != 0)
+                visit(fmt::format("{}/{}", folder, name));
     };
     each_number("/proc", [&](const std::string& process) {
         each_number(process + "/task", [&](const std::string& task) {
@@ -129,7 +118,7 @@ std::vector<Finding> check_loading(const Machine& machine) {
     std::vector<Finding> findings;
     const std::string release = release_of(machine);
     const std::string modules = "/lib/modules/" + release;
-    if (!exists(machine, "/proc/modules"))
+    if (!machine.files.exists("/proc/modules"))
         findings.push_back({Level::Problem, "this kernel takes no modules (no /proc/modules)",
                             "another kernel is needed; make run opens lattop in a guest"});
     if (read(machine, "/proc/sys/kernel/modules_disabled") == "1")
@@ -148,11 +137,11 @@ std::vector<Finding> check_loading(const Machine& machine) {
                                            "/updates/dkms/lattop.ko.xz",
                                            "/updates/dkms/lattop.ko.zst"};
     const bool installed = std::ranges::any_of(
-        kPlaces, [&](const char* place) { return exists(machine, modules + place); });
+        kPlaces, [&](const char* place) { return machine.files.exists(modules + place); });
     if (installed)
         findings.push_back({Level::Problem, "the module is installed, and not loaded",
                             "as root: modprobe lattop"});
-    else if (exists(machine, modules + "/build/Makefile"))
+    else if (machine.files.exists(modules + "/build/Makefile"))
         findings.push_back({Level::Problem, "the module is neither loaded nor installed",
                             "in lattop's source tree, as root: make load"});
     else
@@ -327,7 +316,8 @@ std::string findings_text(const std::vector<Finding>& findings) {
 
 int doctor_command(Arguments& arguments) {
     if (!arguments.parse()) return 0;
-    const Machine machine{"",
+    const FolderFiles files("");
+    const Machine machine{files,
                           [] {
                               Query query;
                               query.limit = 1;

@@ -11,6 +11,7 @@
 
 #include "lattop/source/snapshot.h"
 #include "lattop/verbs/arguments.h"
+#include "lattop/verbs/machine_files.h"
 
 namespace lattop {
 
@@ -27,7 +28,7 @@ struct Finding {
 
 /// The machine that is looked at; tests make one up.
 struct Machine {
-    std::string root;                       ///< put before every path; "" for this one
+    const MachineFiles& files;              ///< of /proc, /sys and /lib/modules
     std::function<Header()> ask_module;     ///< throws Error
     std::function<void()> follow_children;  ///< throws Error where it may not
     std::function<void()> filter_readers;   ///< throws Error where image readers have no filter

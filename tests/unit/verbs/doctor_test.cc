@@ -41,7 +41,7 @@ public:
     void drop_capabilities() { write("/proc/self/status", "CapEff:\t0000000000000000\n"); }
 
     [[nodiscard]] std::vector<Finding> examine() {
-        return lattop::examine({folder_.path(),
+        return lattop::examine({files_,
                                 [this] {
                                     if (refusal_) throw *refusal_;
                                     return header_;
@@ -61,6 +61,7 @@ public:
 
 private:
     TempFolder folder_;
+    FolderFiles files_{folder_.path()};
 };
 
 /// The one finding whose text holds `text`.
