@@ -18,7 +18,7 @@ namespace lattop {
 ProcText read_proc_text(const std::string& path) {
     const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!fd) return {{}, errno};
-    std::array<char, 8192> bytes;
+    std::array<char, kMaxProcText> bytes;
     const ssize_t n = ::read(fd.get(), bytes.data(), bytes.size());
     if (n < 0) return {{}, errno};
     return {std::string(bytes.data(), static_cast<std::size_t>(n)), 0};

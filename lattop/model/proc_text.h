@@ -4,6 +4,7 @@
 // wait_object and `lattop stack`.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,7 +17,10 @@ struct ProcText {
     int error = 0;  ///< errno where it could not be read
 };
 
-/// At most 8 KiB.
+/// In bytes: what is behind them is not read.
+inline constexpr std::size_t kMaxProcText = 8192;
+
+/// At most kMaxProcText.
 ProcText read_proc_text(const std::string& path);
 
 /// The same without what comes behind the first line: a comm. "" where it could not be read.

@@ -17,7 +17,7 @@ public:
     MachineFiles& operator=(const MachineFiles&) = delete;
     virtual ~MachineFiles() = default;
 
-    /// At most 8 KiB of it (read_proc_text); "" where it cannot be read.
+    /// At most kMaxProcText of it (read_proc_text); "" where it cannot be read.
     [[nodiscard]] virtual std::string text(const std::string& path) const = 0;
     [[nodiscard]] virtual bool exists(const std::string& path) const = 0;
     /// What is in a folder, in no order, none of it empty; none where it cannot be read.

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lattop/model/proc_text.h"
 #include "lattop/source/error.h"
 #include "lattop/verbs/doctor.h"
 #include "tests/fuzz/bytes.h"
@@ -35,8 +36,7 @@ public:
         : parts_(lattop::fuzz::parts_of<kPaths.size()>(input)) {}
 
     [[nodiscard]] std::string text(const std::string& path) const override {
-        constexpr std::size_t kMost = 8192;
-        return std::string(part(path).substr(0, kMost));
+        return std::string(part(path).substr(0, lattop::kMaxProcText));
     }
     [[nodiscard]] bool exists(const std::string& path) const override {
         return !part(path).empty();

@@ -46,7 +46,7 @@ void make_checksums_right(std::vector<std::byte>& bytes) {
 
 /// What stacks are called has a fuzzer of its own (exports): of one recording in kExportedOneIn
 /// they are exported, which takes ten times as long as to read it.
-constexpr std::uint32_t kExportedOneIn = 256;
+constexpr std::uint32_t kExportedOneIn = 32;
 
 void merge_and_export(const lattop::Snapshot& snapshot, const RecordedNames& names, bool exported) {
     static lattop::Reasons reasons;
@@ -66,7 +66,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::vector<std::byte> bytes(given.begin(), given.end());
     make_checksums_right(bytes);
     const bool exported = crc32c(given) % kExportedOneIn == 0;
-    constexpr std::uint32_t kMaxRaw = 1U << 18;
+    constexpr std::uint32_t kMaxRaw = 1U << 24;
     try {
         Reader reader(
             [&](std::uint64_t offset, std::span<std::byte> into) -> std::size_t {
