@@ -46,6 +46,7 @@ test: unit sanitizers ## unit tests, sanitizers, the screen in tmux, exports in 
 	@ctest --preset term
 	@ctest --preset formats
 	@tests/vm/suite --jobs $(JOBS) $(QUICK) $(SUITEFLAGS) --case '$(CASES)' --kprobe-case '$(KPROBE_CASES)' $(KERNEL)
+	@tests/vm/tty-test $(KERNEL)
 
 unit: build ## unit tests
 	@ctest --preset dev
