@@ -59,9 +59,9 @@ static void name_all(struct lt_mapped *m, struct mm_struct *mm, const u64 *frame
 	}
 }
 
-/* No names where the program's memory map is not to be had, in the tries that are left (try_lock.h). */
+/* No names where the program's memory map is not to be had, in the time that is left (try_lock.h). */
 void lt_mapped_take(struct lt_mapped *m, const struct lt_viewer *v, const struct lt_whose *who,
-		    const u64 *frames, unsigned int n, int *tries)
+		    const u64 *frames, unsigned int n, s64 *patience_ns)
 {
 	struct mm_struct *mm;
 
@@ -69,10 +69,10 @@ void lt_mapped_take(struct lt_mapped *m, const struct lt_viewer *v, const struct
 	memset(m->frames, 0, n * sizeof(*m->frames));
 	if (!n || !who->pid)
 		return;
-	mm = lt_viewer_mm(v, who->pid, who->start_ns, who->exec_id, tries);
+	mm = lt_viewer_mm(v, who->pid, who->start_ns, who->exec_id, patience_ns);
 	if (!mm)
 		return;
-	if (lt_lock_mm(mm, mmap_read_trylock, tries)) {
+	if (lt_lock_mm(mm, mmap_read_trylock, patience_ns)) {
 		name_all(m, mm, frames, n);
 		mmap_read_unlock(mm);
 	}

@@ -35,6 +35,6 @@ struct lt_mapped {
 };
 
 void lt_mapped_take(struct lt_mapped *m, const struct lt_viewer *v, const struct lt_whose *who,
-		    const u64 *frames, unsigned int n, int *tries);
+		    const u64 *frames, unsigned int n, s64 *patience_ns);
 
 #endif

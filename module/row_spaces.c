@@ -165,7 +165,7 @@ void lt_rows_reap(struct lt *lt)
 /* --- the first lesson --- */
 
 /* How long those that are in a page fault keep the others of their program from one */
-enum { FAULT_TRIES = 20 };	/* some 20 ms */
+#define FAULT_PATIENCE_NS	(20 * NSEC_PER_MSEC)
 
 /* The last byte of what the kernel says has ended when an mm has: no program's, on any machine. */
 #define NOBODYS (ULONG_MAX - 1)
@@ -178,7 +178,7 @@ enum { FAULT_TRIES = 20 };	/* some 20 ms */
 static bool lock_mappings(struct mm_struct *mm)
 {
 #ifdef CONFIG_PER_VMA_LOCK
-	int tries = FAULT_TRIES;
+	s64 patience_ns = FAULT_PATIENCE_NS;
 	struct vm_area_struct *vma;
 	VMA_ITERATOR(all, mm, 0);
 	VMA_ITERATOR(again, mm, 0);
@@ -191,7 +191,7 @@ static bool lock_mappings(struct mm_struct *mm)
 	for_each_vma(again, vma) {
 		cond_resched();
 		while (lt_compat_vma_is_read(vma))
-			if (!lt_try_again(&tries))
+			if (!lt_try_again(&patience_ns))
 				return false;
 	}
 #endif
@@ -201,12 +201,12 @@ static bool lock_mappings(struct mm_struct *mm)
 /* mm, to write, and its mappings. Of a program that never lets that be done the others see nothing. */
 static bool lock_to_register(struct lt *lt, struct mm_struct *mm)
 {
-	int tries = LT_LOCK_TRIES;
+	s64 patience_ns = LT_PATIENCE_NS;
 
 	while (!mutex_trylock(&lt->register_mutex))
-		if (!lt_try_again(&tries))
+		if (!lt_try_again(&patience_ns))
 			return false;
-	if (lt_lock_mm(mm, lt_compat_mmap_write_trylock, &tries)) {
+	if (lt_lock_mm(mm, lt_compat_mmap_write_trylock, &patience_ns)) {
 		if (lock_mappings(mm))
 			return true;
 		mmap_write_unlock(mm);

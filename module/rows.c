@@ -119,7 +119,8 @@ static int see_to_limits(struct lt *lt, struct lt_space *s, u32 more)
  */
 static int lock_with_room(struct lt *lt, struct lt_space *s, struct mm_struct *mm, u32 more)
 {
-	int err, tries = LT_LOCK_TRIES;
+	s64 patience_ns = LT_PATIENCE_NS;
+	int err;
 
 	do {
 		if (mutex_lock_killable(&lt->rows_mutex))
@@ -132,7 +133,7 @@ static int lock_with_room(struct lt *lt, struct lt_space *s, struct mm_struct *m
 		mutex_unlock(&lt->rows_mutex);
 		if (err)
 			return err;
-	} while (lt_try_again(&tries));
+	} while (lt_try_again(&patience_ns));
 	return -EAGAIN;
 }
 

@@ -175,9 +175,9 @@ bool lt_viewer_sees(const struct lt_viewer *v, const struct lt_task *t, struct l
 /*
  * The address space of a task, while the program that slept still runs in it:
  * asked with exec held off, so that what was allowed is what is given. NULL
- * when it is not to be had, in the tries that are left (try_lock.h). lt_compat_mmput() when done.
+ * when it is not to be had, in the time that is left (try_lock.h). lt_compat_mmput() when done.
  */
-struct mm_struct *lt_viewer_mm(const struct lt_viewer *v, u32 pid, u64 start_ns, u32 exec_id, int *tries)
+struct mm_struct *lt_viewer_mm(const struct lt_viewer *v, u32 pid, u64 start_ns, u32 exec_id, s64 *patience_ns)
 {
 	struct mm_struct *mm = NULL;
 	struct task_struct *p;
@@ -190,7 +190,7 @@ struct mm_struct *lt_viewer_mm(const struct lt_viewer *v, u32 pid, u64 start_ns,
 	rcu_read_unlock();
 	if (!p)
 		return NULL;
-	if (!lt_lock_exec(p, tries))
+	if (!lt_lock_exec(p, patience_ns))
 		goto out;
 	rcu_read_lock();
 	allowed = v->all || may_read(v, p);

@@ -58,7 +58,7 @@ bool lt_taker_is_reader(const struct lt_taker *taker);
 
 void lt_viewer_init(struct lt_viewer *v, struct file *file);
 bool lt_viewer_sees(const struct lt_viewer *v, const struct lt_task *t, struct lt_sight *sight);
-struct mm_struct *lt_viewer_mm(const struct lt_viewer *v, u32 pid, u64 start_ns, u32 exec_id, int *tries);
+struct mm_struct *lt_viewer_mm(const struct lt_viewer *v, u32 pid, u64 start_ns, u32 exec_id, s64 *patience_ns);
 bool lt_viewer_may_reset(const struct lt_viewer *v);
 bool lt_may_resolve(struct file *file);
 

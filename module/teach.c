@@ -90,11 +90,12 @@ static struct task_struct *find_task(const struct lt_teach *t)
 /* The rows go to p's address space if the program is still the one they are for. */
 static int teach(struct lt *lt, struct task_struct *p, const struct lesson *l)
 {
-	int err, tries = LT_LOCK_TRIES;
+	s64 patience_ns = LT_PATIENCE_NS;
 	struct mm_struct *mm = NULL;
 	u16 owner = LT_NO_OWNER;
+	int err;
 
-	if (!lt_lock_exec(p, &tries))
+	if (!lt_lock_exec(p, &patience_ns))
 		return -EAGAIN;
 	if ((u32)p->self_exec_id == l->teach.exec_id)
 		mm = get_task_mm(p);

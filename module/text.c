@@ -105,7 +105,7 @@ static void kernel_frames(const struct lt_snapshot *s, const struct lt_trace_rec
 /* What a text is made with. */
 struct scratch {
 	struct lt_mapped mapped;
-	int tries;		/* of all locks of others: try_lock.h */
+	s64 patience_ns;	/* with all locks of others: try_lock.h */
 };
 
 static void user_frames(const struct lt_viewer *v, const struct lt_snapshot *s,
@@ -117,7 +117,7 @@ static void user_frames(const struct lt_viewer *v, const struct lt_snapshot *s,
 	struct lt_mapped *mapped = &scratch->mapped;
 	unsigned int i;
 
-	lt_mapped_take(mapped, v, who, frames, tr->nr_user, &scratch->tries);
+	lt_mapped_take(mapped, v, who, frames, tr->nr_user, &scratch->patience_ns);
 	for (i = 0; i < tr->nr_user; i++) {
 		const struct lt_mapped_frame *f = &mapped->frames[i];
 
@@ -280,7 +280,7 @@ int lt_text(struct lt *lt, const struct lt_viewer *v, const struct lt_snapshot *
 	if (lt_buffer_reserve(&room, sizeof(*scratch)))
 		return room.err;
 	scratch = (struct scratch *)room.data;
-	scratch->tries = LT_LOCK_TRIES;
+	scratch->patience_ns = LT_PATIENCE_NS;
 	header(s, out);
 	for (i = 0; i < n && goes_on(out); i++) {
 		task(s, &t[i], out);

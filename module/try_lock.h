@@ -10,36 +10,43 @@
 #define LATTOP_TRY_LOCK_H
 
 #include <linux/delay.h>
+#include <linux/ktime.h>
 #include <linux/mmap_lock.h>
 #include <linux/rwsem.h>
 #include <linux/sched/signal.h>
 
-enum { LT_LOCK_TRIES = 500 };	/* some half a second */
+#define LT_PATIENCE_NS	(500 * NSEC_PER_MSEC)
 
-/* *tries are left, of LT_LOCK_TRIES. */
-static inline bool lt_try_again(int *tries)
+/*
+ * *patience_ns is left, of LT_PATIENCE_NS: by the clock, as whoever sleeps where
+ * others want his CPU wakes up late. false: none is left.
+ */
+static inline bool lt_try_again(s64 *patience_ns)
 {
-	if (*tries <= 0 || fatal_signal_pending(current))
+	u64 began;
+
+	if (*patience_ns <= 0 || fatal_signal_pending(current))
 		return false;
-	--*tries;
+	began = ktime_get_ns();
 	usleep_range(500, 1000);
+	*patience_ns -= ktime_get_ns() - began;
 	return true;
 }
 
 /* try: mmap_read_trylock or lt_compat_mmap_write_trylock. Is it locked now? */
-static inline bool lt_lock_mm(struct mm_struct *mm, bool (*try)(struct mm_struct *mm), int *tries)
+static inline bool lt_lock_mm(struct mm_struct *mm, bool (*try)(struct mm_struct *mm), s64 *patience_ns)
 {
 	while (!try(mm))
-		if (!lt_try_again(tries))
+		if (!lt_try_again(patience_ns))
 			return false;
 	return true;
 }
 
 /* Keeps p from exec, up_read(&p->signal->exec_update_lock) lets it. Is it kept now? */
-static inline bool lt_lock_exec(struct task_struct *p, int *tries)
+static inline bool lt_lock_exec(struct task_struct *p, s64 *patience_ns)
 {
 	while (!down_read_trylock(&p->signal->exec_update_lock))
-		if (!lt_try_again(tries))
+		if (!lt_try_again(patience_ns))
 			return false;
 	return true;
 }
