@@ -41,14 +41,19 @@ _end() {
 }
 trap _end EXIT
 
+# set_to VALUE FILE: a setting of the kernel's, until the case ends
+set_to() {
+    at_end "echo $(<"$2") >$2"
+    echo "$1" >"$2"
+}
+
 # The kernel's own times of sleeps, while the case runs
 kernel_sums_on() {
     local file=/proc/sys/kernel/sched_schedstats
     [ -w $file ] || fail "no $file: the kernel lacks CONFIG_SCHEDSTATS"
     # Each change patches running code, and QEMU's emulation may trip over that: no more of it than needed
     [ "$(<$file)" != 1 ] || return 0
-    at_end "echo 0 >$file"
-    echo 1 >$file
+    set_to 1 $file
 }
 
 # Without -icount the guest's time is the host's, which may be busy with something else. With it, guest time runs ahead while the

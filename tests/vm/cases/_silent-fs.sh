@@ -9,10 +9,7 @@ hung_task_timeout=/proc/sys/kernel/hung_task_timeout_secs
 # silent_fs SILENCE [OPTION...]: mounts it at $TMPDIR/fs until the case ends, with FUSE's options; it answers until there is a file SILENCE. $fs is its server
 silent_fs() {
     [ -e /dev/fuse ] || modprobe fuse
-    if [ -w $hung_task_timeout ]; then
-        at_end "echo $(<$hung_task_timeout) >$hung_task_timeout"
-        echo 0 >$hung_task_timeout
-    fi
+    [ ! -w $hung_task_timeout ] || set_to 0 $hung_task_timeout
     : >"$TMPDIR/silent-fs"
     mkdir "$TMPDIR/fs"
     SILENCE=$1 silent-fs "$TMPDIR/fs" -f "${@:2}" >"$TMPDIR/silent-fs" 2>&1 &
