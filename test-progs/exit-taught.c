@@ -8,23 +8,17 @@
  */
 #include "lesson.h"
 
-#include <sys/mman.h>
 #include <sys/wait.h>
 
 static char buffer[TRUTH_BUFFER_BYTES];
 
 static void teach_one_row(void) {
     int fd = open(LT_PROC_PATH, O_RDONLY | O_CLOEXEC);
-    char* code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    struct lt_row_range range = {(uintptr_t)code, (uintptr_t)code + 4096};
-    struct lt_row row = {.pc = range.start, .kind = LT_ROW_SP, .cfa_offset = 8};
-    struct lt_teach lesson = {
-        .rows = (uintptr_t)&row, .n_rows = 1, .ranges = (uintptr_t)&range, .n_ranges = 1};
+    struct truth_one_row one;
 
     truth_need(fd, LT_PROC_PATH);
-    if (code == MAP_FAILED) truth_die("mmap");
-    truth_lesson(&lesson, buffer, sizeof(buffer));
-    truth_teach(fd, &lesson);
+    truth_one_row(&one, buffer, sizeof(buffer));
+    truth_teach(fd, &one.lesson);
     close(fd);
 }
 

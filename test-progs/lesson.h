@@ -1,30 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Whom a lesson (LT_IOC_TEACH) is for, as the module has it, and one that is given. Included by the
- * programs that teach: exit-taught, rows-alike, row-storm, fail-nth.
+ * programs that teach: exit-taught, rows-alike, row-storm, fail-nth, locked-lessons.
  */
 #ifndef LATTOP_LESSON_H
 #define LATTOP_LESSON_H
 
 #include "truth.h"
 
-/* A lesson is for this process, once it has slept and so has a record. buffer: for a snapshot. */
+#include <sys/mman.h>
+
+/* A lesson is for this task, once it has slept and so has a record. buffer: for a snapshot. */
 static inline void truth_lesson_for(uint32_t pid, struct lt_teach* lesson, char* buffer,
                                     size_t size) {
-    int fd = truth_open_lattop(pid), tries = 0;
-    const struct lt_header* header;
+    int fd = truth_open_lattop(pid);
 
     truth_need(fd, LT_PROC_PATH);
-    do {
+    for (int tries = 0; tries < TRUTH_TRIES; tries++) {
+        const struct lt_header* header = truth_snapshot(fd, buffer, size);
+
+        for (uint32_t i = 0; i < header->section[LT_SEC_TASKS].count; i++) {
+            const struct lt_task_rec* task = truth_task(header, i);
+
+            if (task->pid != pid) continue;
+            lesson->size = sizeof(*lesson);
+            lesson->pid = pid;
+            lesson->start_ns = task->start_ns;
+            lesson->exec_id = task->exec_id;
+            close(fd);
+            return;
+        }
         truth_sleep_us(1000);
-        header = truth_snapshot(fd, buffer, size);
-    } while (header->section[LT_SEC_TASKS].count != 1 && ++tries < TRUTH_TRIES);
-    if (tries == TRUTH_TRIES) truth_die("no record");
-    lesson->size = sizeof(*lesson);
-    lesson->pid = pid;
-    lesson->start_ns = truth_task(header, 0)->start_ns;
-    lesson->exec_id = truth_task(header, 0)->exec_id;
-    close(fd);
+    }
+    truth_die("no record");
 }
 
 /* The same for this one. */
@@ -36,6 +44,25 @@ static inline void truth_lesson(struct lt_teach* lesson, char* buffer, size_t si
 static inline void truth_teach(int fd, struct lt_teach* lesson) {
     while (ioctl(fd, LT_IOC_TEACH, lesson))
         if (errno != EAGAIN) truth_die("LT_IOC_TEACH");
+}
+
+/* A lesson of one row, for a page of code of this process's own */
+struct truth_one_row {
+    struct lt_row row;
+    struct lt_row_range range;
+    struct lt_teach lesson;
+};
+
+/* one stays where it is. buffer: as above */
+static inline void truth_one_row(struct truth_one_row* one, char* buffer, size_t size) {
+    char* code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (code == MAP_FAILED) truth_die("mmap");
+    one->range = (struct lt_row_range){(uintptr_t)code, (uintptr_t)code + 4096};
+    one->row = (struct lt_row){.pc = one->range.start, .kind = LT_ROW_SP, .cfa_offset = 8};
+    one->lesson = (struct lt_teach){
+        .rows = (uintptr_t)&one->row, .n_rows = 1, .ranges = (uintptr_t)&one->range, .n_ranges = 1};
+    truth_lesson(&one->lesson, buffer, size);
 }
 
 #endif

@@ -17,3 +17,13 @@ silent_fs() {
     at_end "kill -9 $fs; umount -l $TMPDIR/fs"
     within 20 "silent-fs does not mount: $(<"$TMPDIR/silent-fs")" test -e "$TMPDIR/fs/memory"
 }
+
+# $locked is a program whose memory map stays locked until the case ends
+lock_a_map() {
+    silent_fs "$TMPDIR/silence"
+    unanswered-write "$TMPDIR/fs/memory" "$TMPDIR/silence" 600 mprotect >"$TMPDIR/said" &
+    locked=$!
+    at_end "kill -9 $locked"
+    within 20 "nobody waits to change a mapping: this case shows nothing" map_is_locked
+}
+map_is_locked() { grep -qs mprotect /proc/$locked/task/*/stack; }
