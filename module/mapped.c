@@ -72,7 +72,7 @@ void lt_mapped_take(struct lt_mapped *m, const struct lt_viewer *v, const struct
 	mm = lt_viewer_mm(v, who->pid, who->start_ns, who->exec_id, patience_ns);
 	if (!mm)
 		return;
-	if (lt_lock_mm(mm, mmap_read_trylock, patience_ns)) {
+	if (lt_lock_mm(mm, patience_ns)) {
 		name_all(m, mm, frames, n);
 		mmap_read_unlock(mm);
 	}

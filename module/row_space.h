@@ -57,7 +57,7 @@ struct lt_space {
 };
 
 /* row_spaces.c. The space of mm, a user of which the caller holds; made for owner where there was none. -ENOMEM, -EAGAIN, -EINTR */
-struct lt_space *lt_space_of(struct lt *lt, u16 owner, struct mm_struct *mm);
+struct lt_space *lt_space_of(struct lt *lt, u16 owner, struct mm_struct *mm, s64 *patience_ns);
 
 /* row_table.c, spaces_lock held */
 void lt_space_drop_rows(struct lt_space *s);

@@ -198,19 +198,12 @@ static bool lock_mappings(struct mm_struct *mm)
 	return true;
 }
 
-/* mm, to write, and its mappings. Of a program that never lets that be done the others see nothing. */
-static bool lock_to_register(struct lt *lt, struct mm_struct *mm)
+static bool try_to_register(struct lt *lt, struct mm_struct *mm)
 {
-	s64 patience_ns = LT_PATIENCE_NS;
-
-	while (!mutex_trylock(&lt->register_mutex))
-		if (!lt_try_again(&patience_ns))
-			return false;
-	if (lt_lock_mm(mm, lt_compat_mmap_write_trylock, &patience_ns)) {
-		if (lock_mappings(mm))
-			return true;
-		mmap_write_unlock(mm);
-	}
+	if (!mutex_trylock(&lt->register_mutex))
+		return false;
+	if (lt_compat_mmap_write_trylock(mm))
+		return true;
 	mutex_unlock(&lt->register_mutex);
 	return false;
 }
@@ -219,6 +212,18 @@ static void unlock_registered(struct lt *lt, struct mm_struct *mm)
 {
 	mmap_write_unlock(mm);
 	mutex_unlock(&lt->register_mutex);
+}
+
+/* mm, to write, and its mappings. A program that never lets that be done keeps others' lessons for FAULT_PATIENCE_NS at most. */
+static bool lock_to_register(struct lt *lt, struct mm_struct *mm, s64 *patience_ns)
+{
+	while (!try_to_register(lt, mm))
+		if (!lt_try_again(patience_ns))
+			return false;
+	if (lock_mappings(mm))
+		return true;
+	unlock_registered(lt, mm);
+	return false;
 }
 
 /* mm locked to write: nobody else makes another for it. Failed with s->notifier registered, it is on_free()'s. -ENOMEM, -EINTR */
@@ -242,7 +247,7 @@ static int publish(struct lt *lt, struct lt_space *s, struct mm_struct *mm)
 }
 
 /* Without rows_mutex: who waits here, for a program's memory or the kernel's locks on it, keeps no other program's lesson. */
-struct lt_space *lt_space_of(struct lt *lt, u16 owner, struct mm_struct *mm)
+struct lt_space *lt_space_of(struct lt *lt, u16 owner, struct mm_struct *mm, s64 *patience_ns)
 {
 	int err = -EAGAIN;
 	struct lt_space *s, *others = lt_space_held(lt, mm);
@@ -257,7 +262,7 @@ struct lt_space *lt_space_of(struct lt *lt, u16 owner, struct mm_struct *mm)
 	s->used = jiffies;
 	s->owner = lt_owner_get_again(lt, owner);
 	s->notifier.ops = &notifier_ops;
-	if (lock_to_register(lt, mm)) {
+	if (lock_to_register(lt, mm, patience_ns)) {
 		others = lt_space_held(lt, mm);	/* another lesson's, by now */
 		err = others ? 0 : publish(lt, s, mm);
 		unlock_registered(lt, mm);

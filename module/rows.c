@@ -117,9 +117,8 @@ static int see_to_limits(struct lt *lt, struct lt_space *s, u32 more)
  * rows_mutex, and mm to read, but for an error; s fits alone then. Nobody waits for a program's mm with the mutex, which other programs' lessons want;
  * and whoever waits for that mm, behind us, does not wait for memory.
  */
-static int lock_with_room(struct lt *lt, struct lt_space *s, struct mm_struct *mm, u32 more)
+static int lock_with_room(struct lt *lt, struct lt_space *s, struct mm_struct *mm, u32 more, s64 *patience_ns)
 {
-	s64 patience_ns = LT_PATIENCE_NS;
 	int err;
 
 	do {
@@ -133,26 +132,26 @@ static int lock_with_room(struct lt *lt, struct lt_space *s, struct mm_struct *m
 		mutex_unlock(&lt->rows_mutex);
 		if (err)
 			return err;
-	} while (lt_try_again(&patience_ns));
+	} while (lt_try_again(patience_ns));
 	return -EAGAIN;
 }
 
 /*
  * Adds checked rows to the space of mm, a user of which the caller holds, and which is made for owner.
- * -ESTALE when a range is not an executable mapping any more, -EAGAIN when the
- * mm was locked all the while.
+ * -ESTALE when a range is not an executable mapping any more, -EAGAIN when no
+ * patience is left (try_lock.h).
  */
 int lt_rows_teach(struct lt *lt, u16 owner, struct mm_struct *mm,
 		  const struct lt_row *rows, u32 n_rows,
-		  const struct lt_row_range *ranges, u32 n_ranges)
+		  const struct lt_row_range *ranges, u32 n_ranges, s64 *patience_ns)
 {
 	struct lt_space *s;
 	int err;
 
-	s = lt_space_of(lt, owner, mm);
+	s = lt_space_of(lt, owner, mm, patience_ns);
 	if (IS_ERR(s))
 		return PTR_ERR(s);
-	err = lock_with_room(lt, s, mm, n_rows);
+	err = lock_with_room(lt, s, mm, n_rows, patience_ns);
 	if (err)
 		return err;
 	/* Others give way only to what will be taken */

@@ -27,7 +27,7 @@ u64 lt_rows_bytes(struct lt *lt);
 /* rows.c: process context */
 int lt_rows_teach(struct lt *lt, u16 owner, struct mm_struct *mm,
 		  const struct lt_row *rows, u32 n_rows,
-		  const struct lt_row_range *ranges, u32 n_ranges);
+		  const struct lt_row_range *ranges, u32 n_ranges, s64 *patience_ns);
 
 /* row_walk.c: in hooks for current's mm; else the caller holds a user of the mm (and RCU to find it) */
 struct lt_space *lt_space_find(struct lt *lt, struct mm_struct *mm);
@@ -66,7 +66,7 @@ static inline u64 lt_rows_bytes(struct lt *lt)
 
 static inline int lt_rows_teach(struct lt *lt, u16 owner, struct mm_struct *mm,
 				const struct lt_row *rows, u32 n_rows,
-				const struct lt_row_range *ranges, u32 n_ranges)
+				const struct lt_row_range *ranges, u32 n_ranges, s64 *patience_ns)
 {
 	return -EOPNOTSUPP;
 }

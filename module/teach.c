@@ -104,7 +104,8 @@ static int teach(struct lt *lt, struct task_struct *p, const struct lesson *l)
 	up_read(&p->signal->exec_update_lock);
 	if (!mm)
 		return -ESTALE;
-	err = lt_rows_teach(lt, owner, mm, l->rows, l->teach.n_rows, l->ranges, l->teach.n_ranges);
+	err = lt_rows_teach(lt, owner, mm, l->rows, l->teach.n_rows, l->ranges, l->teach.n_ranges,
+			    &patience_ns);
 	if (!err)
 		lt_rewalk(lt, p, mm);
 	lt_owner_put(lt, owner);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Taking locks of another program's: rows.c, teach.c, security.c, mapped.c; process
- * context. A program decides who holds them and for how long: in a page fault,
+ * Taking locks of another program's: rows.c, row_spaces.c, teach.c, security.c, mapped.c;
+ * process context. A program decides who holds them and for how long: in a page fault,
  * or the close of a file in an exec, that a dead file system never answers, for
  * ever. And who waits in the queue to write keeps the program's own readers out.
- * So nobody waits there, or for long.
+ * So nobody waits there, or for long: a lesson (teach.c), or a text (text.c), has one
+ * patience for all that it asks for.
  */
 #ifndef LATTOP_TRY_LOCK_H
 #define LATTOP_TRY_LOCK_H
@@ -33,10 +34,10 @@ static inline bool lt_try_again(s64 *patience_ns)
 	return true;
 }
 
-/* try: mmap_read_trylock or lt_compat_mmap_write_trylock. Is it locked now? */
-static inline bool lt_lock_mm(struct mm_struct *mm, bool (*try)(struct mm_struct *mm), s64 *patience_ns)
+/* To read. Is it locked now? */
+static inline bool lt_lock_mm(struct mm_struct *mm, s64 *patience_ns)
 {
-	while (!try(mm))
+	while (!mmap_read_trylock(mm))
 		if (!lt_try_again(patience_ns))
 			return false;
 	return true;

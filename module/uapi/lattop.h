@@ -498,8 +498,9 @@ enum {
  * Errors: EPERM (caller and opener need CAP_SYS_PTRACE in the initial user
  * namespace, and the initial pid namespace), EINVAL, E2BIG, EFAULT, ENOMEM,
  * ESRCH (no such task), ESTALE, ENOSPC (max_rows: nothing was kept), EAGAIN
- * (its memory map was locked for half a second),
- * EOPNOTSUPP (this kernel has no MMU notifiers).
+ * (its memory map was locked, or it was in an exec, for half a second, or in a
+ * page fault for 20 ms of its first lesson), EOPNOTSUPP (this kernel has no MMU
+ * notifiers).
  */
 struct lt_teach {
 	__u32 size;
