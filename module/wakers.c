@@ -284,11 +284,24 @@ static bool owner_scarce(const struct lt *lt, u16 owner, const struct lt_entry *
 	return owner && lt_scarce(lt_owner_holds(lt, owner, LT_HELD_wakers), most(lt, owner, e));
 }
 
+/* And half of the list that somebody else's sleep has: he may wake from as many places as he likes. */
+static bool fits_list(u16 owner, const struct lt_entry *e)
+{
+	const struct lt_waker *w;
+	unsigned int n = 0;
+
+	if (!owner || owner == e->owner || e->nr_wakers < LT_WAKERS_PER_ENTRY / 2)
+		return true;
+	for (w = e->wakers; w; w = w->next)
+		n += w->owner == owner;
+	return n < LT_WAKERS_PER_ENTRY / 2;
+}
+
 /* w, which was on no list, is paid for; false: who is to has his share. */
 static bool charge(struct lt *lt, struct lt_waker *w, const struct lt_entry *e)
 {
 	u16 owner = lt_owner_get_for(lt, w->payer);
-	bool paid = fits(lt, owner, e) && lt_owner_charge(lt, owner, LT_HELD_wakers);
+	bool paid = fits(lt, owner, e) && fits_list(owner, e) && lt_owner_charge(lt, owner, LT_HELD_wakers);
 
 	if (paid && !lt_pool_claim(&lt->waker_pool, owner)) {
 		lt_owner_uncharge(lt, owner, LT_HELD_wakers, 1);

@@ -182,7 +182,7 @@ struct lt_section {
 	X(task_user,	"sleeps under the [other] task: its user has his share of max_tasks, or of the free records") \
 	X(entry_user,	"sleeps under [other]: their user has his share of max_entries, or of the free ones") \
 	X(trace_user,	"sleeps under [other]: their user has his share of max_traces, or of the free ones") \
-	X(waker_user,	"sleeps whose waker is not kept: who woke, or was woken by root or the kernel, has his share of max_wakers, or of the free ones") \
+	X(waker_user,	"sleeps whose waker is not kept: who woke, or was woken by root or the kernel, has his share of max_wakers, of the free ones, or of the trace's") \
 	X(row_user,	"rows not kept: their process's user has his share of max_rows") \
 	X(miss_user,	"misses not handed to the resolver: their user has his share of those that wait")
 
