@@ -15,6 +15,7 @@
  * priority, as how many threads and how deep their stacks are is up to the program.
  */
 #include <linux/kthread.h>
+#include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
@@ -88,16 +89,12 @@ static int read_word(void *unused, u64 address, u64 *word)
 	return !err;
 }
 
-/*
- * The sleep goes on under the trace that was captured, if it is still the same
- * sleep. Under lt->mutex: a reader who copies the task may be in the middle of it.
- */
+/* The sleep goes on under the trace that was captured, if it is still the same sleep. */
 static void finish(struct lt *lt, struct sleep *s)
 {
 	struct lt_entry *better, *emptied = NULL;
 	struct lt_task *t;
 
-	mutex_lock(&lt->mutex);
 	raw_spin_lock_irq(&s->shard->lock);
 	t = find(s);
 	if (t && t->asleep && t->asleep_since_ns == s->since_ns && t->sleeps == s->sleeps &&
@@ -115,7 +112,6 @@ static void finish(struct lt *lt, struct sleep *s)
 	raw_spin_unlock_irq(&s->shard->lock);
 	if (emptied)
 		lt_entry_give_back(lt, emptied);
-	mutex_unlock(&lt->mutex);
 }
 
 static void rewalk_one(struct lt *lt, struct task_struct *p, struct mm_struct *mm,
@@ -141,29 +137,42 @@ static void rewalk_one(struct lt *lt, struct task_struct *p, struct mm_struct *m
 struct rewalk {
 	struct work_struct work;
 	struct lt *lt;
-	struct task_struct *p;
+	struct task_struct *p, *resolver;	/* who waits */
 	struct mm_struct *mm;
 	struct lt_capture c;
 };
 
+/* So long others wait for lt->mutex at a time: less than a reader keeps them */
+#define AT_A_TIME_NS	NSEC_PER_MSEC
+
+/* Under lt->mutex: a reader who copies a task may be in the middle of it. Not taken for each thread, as a reader may be in front of each. */
 static void rewalk_all(struct work_struct *work)
 {
 	struct rewalk *r = container_of(work, struct rewalk, work);
 	struct task_struct *q = r->p, *next;
 	int rest = get_nr_threads(r->p);	/* p may leave the ring it is the end of */
+	u64 began;
 
 	kthread_use_mm(r->mm);
 	get_task_struct(q);
+	mutex_lock(&r->lt->mutex);
+	began = ktime_get_ns();
 	do {
 		rewalk_one(r->lt, q, r->mm, &r->c);
-		cond_resched();
+		if (need_resched() || ktime_get_ns() - began > AT_A_TIME_NS) {
+			mutex_unlock(&r->lt->mutex);
+			cond_resched();
+			mutex_lock(&r->lt->mutex);
+			began = ktime_get_ns();
+		}
 		rcu_read_lock();
 		next = pid_alive(q) ? next_thread(q) : r->p;
 		get_task_struct(next);
 		rcu_read_unlock();
 		put_task_struct(q);
 		q = next;
-	} while (q != r->p && --rest > 0);
+	} while (q != r->p && --rest > 0 && !fatal_signal_pending(r->resolver));
+	mutex_unlock(&r->lt->mutex);
 	put_task_struct(q);
 	kthread_unuse_mm(r->mm);
 }
@@ -177,6 +186,7 @@ void lt_rewalk(struct lt *lt, struct task_struct *p, struct mm_struct *mm)
 		return;
 	r->lt = lt;
 	r->p = p;
+	r->resolver = current;
 	r->mm = mm;
 	INIT_WORK(&r->work, rewalk_all);
 	queue_work(lt->rewalk_wq, &r->work);
