@@ -42,7 +42,7 @@ enum {
 	LT_KERNEL_DEPTH_MAX	= 127,
 	LT_USER_DEPTH_MAX	= 1024,
 	LT_TRACE_CLASSES	= 3,
-	LT_SPACE_HASH_BITS	= 10,
+	LT_SPACE_HASH_BITS	= 13,	/* a hook looks at all of a bucket: as many processes as a user may have */
 	LT_RECENT_MISSES	= 1024,
 	LT_MEMOS		= 4,	/* of a task and kind */
 	LT_OWNERS		= 256,	/* users at a time */

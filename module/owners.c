@@ -27,6 +27,7 @@
 #include <linux/atomic.h>
 #include <linux/cred.h>
 #include <linux/jhash.h>
+#include <linux/mutex.h>
 #include <linux/random.h>
 #include <linux/rcupdate.h>
 #include <linux/uidgid.h>
@@ -43,6 +44,7 @@ struct lt_owner {
 	u32 uid;		/* owners_lock, while it is unused */
 	atomic_t pins;
 	atomic_t held[LT_HELD_NR];
+	struct mutex reading;	/* nothing: his readers wait for each other here */
 } ____cacheline_aligned_in_smp;
 
 static bool unlimited(const struct cred *cred)
@@ -285,6 +287,21 @@ bool lt_owner_read(const struct lt *lt, u16 owner, kuid_t *uid, u32 *held)
 	return any && READ_ONCE(o->uid) == __kuid_val(*uid);	/* it changed hands meanwhile */
 }
 
+/*
+ * Of all whose descriptors are this user's, one goes on: others wait for one of them at most, however many
+ * threads he has. The caller has a pin. -EINTR: it may not go on
+ */
+int lt_owner_read_begin(struct lt *lt, u16 owner)
+{
+	return owner ? mutex_lock_interruptible(&lt->owners[owner].reading) : 0;
+}
+
+void lt_owner_read_end(struct lt *lt, u16 owner)
+{
+	if (owner)
+		mutex_unlock(&lt->owners[owner].reading);
+}
+
 /* With what each pool has. */
 u64 lt_owners_bytes(void)
 {
@@ -317,8 +334,10 @@ int lt_owners_init(struct lt *lt)
 	lt->owners = vzalloc(sizeof(*lt->owners) * LT_OWNERS);
 	if (!lt->owners)
 		return -ENOMEM;
-	for (i = 0; i < LT_OWNERS; i++)
+	for (i = 0; i < LT_OWNERS; i++) {
 		lt->owners[i].uid = __kuid_val(INVALID_UID);
+		mutex_init(&lt->owners[i].reading);
+	}
 	return 0;
 }
 

@@ -14,7 +14,7 @@
  *	+ 8 KiB for each process that has rows: what it has a table in, and the least that is one
  *	+ retain_exited * sizeof(struct lt_task) for processes that ended
  *	+ 64 + the length of its path for each cgroup that a record is of
- *	+ 26 KiB for the shares of users
+ *	+ 42 KiB for the shares of users, and 64 for finding processes that have rows
  *	+ max_snapshot_mib for what readers hold who do not see all, and what those hold who do
  *	+ 1.5 MiB of bitmaps + 16 KiB a CPU + 8 bytes a trace and 32 an entry for hash tables
  *

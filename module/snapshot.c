@@ -352,21 +352,28 @@ static int fill(struct lt *lt, const struct lt_viewer *v, const struct lt_reques
 	return err ?: draft_error(d);
 }
 
-/* With whoever else wants lt->mutex, the worker or a lesson, at most one reader competes. */
-static int lock_as_reader(struct lt *lt)
+/*
+ * With whoever else wants lt->mutex, the worker or a lesson, at most one reader competes,
+ * and with other users' readers at most one of the same user's.
+ */
+static int lock_as_reader(struct lt *lt, u16 owner)
 {
-	if (mutex_lock_interruptible(&lt->readers))
+	if (lt_owner_read_begin(lt, owner))
 		return -ERESTARTSYS;
-	if (!mutex_lock_interruptible(&lt->mutex))
-		return 0;
-	mutex_unlock(&lt->readers);
+	if (!mutex_lock_interruptible(&lt->readers)) {
+		if (!mutex_lock_interruptible(&lt->mutex))
+			return 0;
+		mutex_unlock(&lt->readers);
+	}
+	lt_owner_read_end(lt, owner);
 	return -ERESTARTSYS;
 }
 
-static void unlock_as_reader(struct lt *lt)
+static void unlock_as_reader(struct lt *lt, u16 owner)
 {
 	mutex_unlock(&lt->mutex);
 	mutex_unlock(&lt->readers);
+	lt_owner_read_end(lt, owner);
 }
 
 /*
@@ -384,13 +391,13 @@ int lt_snapshot_take(struct lt *lt, const struct lt_viewer *v, struct lt_request
 	s->cgroup_root = lt_cgroup_readers_root();
 	err = s->cgroup_root ? -EAGAIN : -ENOMEM;
 	while (err == -EAGAIN) {
-		err = draft_restart(&d) ?: lock_as_reader(lt);
+		err = draft_restart(&d) ?: lock_as_reader(lt, budget->owner);
 		if (err)
 			break;
 		budget->hurry = true;
 		err = fill(lt, v, r, &d);
 		budget->hurry = false;
-		unlock_as_reader(lt);
+		unlock_as_reader(lt, budget->owner);
 	}
 	for (i = 0; i < LT_SNAPSHOT_BUFFERS; i++)
 		r->room[i] = err ? 0 : d.all[i]->room;
