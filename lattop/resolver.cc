@@ -101,10 +101,7 @@ void Resolver::resolve(const std::vector<lt_miss>& misses) {
     for (const auto& [id, its] : by_process) {
         if (left()) break;
         const WatchedLook look(watch_, id);
-        if (look.allowed())
-            resolve_process(id, its, budget);
-        else
-            stats_.left_alone += its.size();
+        if (!look.allowed() || !resolve_process(id, its, budget)) stats_.left_alone += its.size();
     }
     stats_.files = files_.size();
     stats_.processes = processes_.size();
@@ -118,24 +115,25 @@ std::size_t Resolver::cost_of(const ProcessCode& process) const {
 /// The process of a miss, held since an earlier one if it still is the same:
 /// memory that can no longer be read was that of a program that is gone. None: errno
 /// says whether for a want.
-ProcessCode* Resolver::find_process(const ProcessId& id, const lt_miss& miss, Lesson& lesson) {
+Resolver::Found Resolver::find_process(const ProcessId& id, const lt_miss& miss, Lesson& lesson) {
     if (ProcessCode* known = processes_.find(id)) {
-        if (known->alive()) {
-            known->note_user();  // it may be another's by now, by setuid(2)
-            return known;
-        }
+        known->note_user();  // it may be another's by now, by setuid(2)
+        if (!may_look(*known)) return {.left_alone = true};
+        if (known->alive()) return {known};
         processes_.erase(id);
     }
     errno = 0;
-    auto code = ProcessCode::open(proc_, miss.pid, miss.start_ns, files_);
-    if (!code) return nullptr;
+    auto code = ProcessCode::find(proc_, miss.pid, miss.start_ns, files_);
+    if (!code) return {};
     code->note_user();
+    if (!may_look(*code)) return {.left_alone = true};
+    if (!code->look_in()) return {};
     for (const PlacedRow& placed : code->known_rows(kMaxInherited))
         lesson.emplace(std::pair{placed.built.row.pc, placed.built.row.flags & LT_ROW_EXACT},
                        placed);
     stats_.inherited += lesson.size();
     const std::size_t cost = cost_of(*code);
-    return &processes_.put(id, *std::move(code), cost);
+    return {&processes_.put(id, *std::move(code), cost)};
 }
 
 /// Whether "cannot" may be for want of a good look: code without call-frame
@@ -165,15 +163,20 @@ void Resolver::add_walk(const Walk& walk, const ProcessId& id, Lesson& lesson) {
     }
 }
 
-void Resolver::resolve_process(const ProcessId& id, const std::vector<lt_miss>& misses,
+/// False: it is left alone.
+bool Resolver::resolve_process(const ProcessId& id, const std::vector<lt_miss>& misses,
                                std::size_t& budget) {
-    ProcessCode* code = nullptr;
+    Found found;
     Lesson lesson;
-    for (const lt_miss& miss : misses)
-        if ((code = find_process(id, miss, lesson)) != nullptr) break;
+    for (const lt_miss& miss : misses) {
+        found = find_process(id, miss, lesson);
+        if (found.left_alone) return false;
+        if (found.code != nullptr) break;
+    }
+    ProcessCode* const code = found.code;
     if (code == nullptr) {
         (is_want(errno) ? stats_.unopened : stats_.gone) += misses.size();
-        return;
+        return true;
     }
     code->allow_refresh();
     for (const lt_miss& miss : misses) {
@@ -181,12 +184,13 @@ void Resolver::resolve_process(const ProcessId& id, const std::vector<lt_miss>& 
         const std::size_t frames = std::clamp<std::size_t>(budget, 1, kMaxWalkFrames);
         const Walk walk =
             walk_rows(*code, frame_of(miss), frames, watch_ == nullptr ? nullptr : &watch_->left());
-        if (left()) return;
+        if (left()) return true;
         budget -= std::min(budget, walk.frames.size());
         add_walk(walk, id, lesson);
     }
     processes_.set_cost(id, cost_of(*code));  // its maps may have been read again
     teach(misses, lesson);
+    return true;
 }
 
 bool Resolver::teach_part(const std::vector<lt_miss>& misses, const std::vector<lt_row>& rows,

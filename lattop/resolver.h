@@ -38,6 +38,8 @@ struct ResolverLimits {
     std::size_t process_bytes = std::size_t{64} << 20;  ///< maps of all processes
     std::size_t step_frames = 65536;                    ///< walked in one step
     std::chrono::milliseconds patience{10'000};         ///< with one process, of ResolverWorker
+    std::chrono::milliseconds unnoted{1'000};           ///< of a look
+    unsigned left_alone = 60;                           ///< so many times as long as that took
 };
 
 /// No more than this process has descriptors for.
@@ -53,7 +55,7 @@ struct ResolverRoom {
 struct ResolverStats {
     std::uint64_t misses = 0;      ///< taken from the module
     std::uint64_t gone = 0;        ///< of them: the process had ended, or may not be read
-    std::uint64_t left_alone = 0;  ///< of them: the process kept an earlier thread
+    std::uint64_t left_alone = 0;  ///< of them: it or its user's programs kept who looked waiting
     std::uint64_t walks = 0;
     std::uint64_t frames = 0;
     std::array<std::uint64_t, static_cast<std::size_t>(WalkEnd::Count)> ends{};  ///< of walks
@@ -109,10 +111,18 @@ private:
     [[nodiscard]] bool left() const { return watch_ != nullptr && watch_->left(); }
     std::vector<lt_miss> ask(std::vector<lt_miss> (ResolverDoor::*what)());
     void resolve(const std::vector<lt_miss>& misses);
-    void resolve_process(const ProcessId& id, const std::vector<lt_miss>& misses,
+    bool resolve_process(const ProcessId& id, const std::vector<lt_miss>& misses,
                          std::size_t& budget);
     [[nodiscard]] std::size_t cost_of(const ProcessCode& process) const;
-    ProcessCode* find_process(const ProcessId& id, const lt_miss& miss, Lesson& lesson);
+    /// Of a miss; `left_alone`: there is one, but its user's programs are left alone.
+    struct Found {
+        ProcessCode* code = nullptr;
+        bool left_alone = false;
+    };
+    [[nodiscard]] bool may_look(const ProcessCode& process) const {
+        return watch_ == nullptr || watch_->is_of(process.payer());
+    }
+    Found find_process(const ProcessId& id, const lt_miss& miss, Lesson& lesson);
     void add_walk(const Walk& walk, const ProcessId& id, Lesson& lesson);
     bool in_doubt(const ProcessId& id, const PlacedRow& placed);
     void teach(const std::vector<lt_miss>& misses, const Lesson& lesson);

@@ -11,6 +11,7 @@
 #include <cstddef>
 
 #include "lattop/model/program_id.h"
+#include "unwind/process_code.h"
 
 namespace lattop {
 
@@ -23,6 +24,8 @@ public:
 
     /// The process is looked at from now on. False: it is to be left alone.
     virtual bool begin(const ProgramId& process) = 0;
+    /// Whose it is, as is known before its memory and files are looked at. False as above.
+    virtual bool is_of(Payer payer) = 0;
     /// And no longer.
     virtual void end() = 0;
 

@@ -48,11 +48,6 @@ constexpr std::size_t kMaxKept = 16;
 /// What the next one may hold at least, of its limits, whatever those hold.
 constexpr std::size_t kLeastRoom = 32;
 
-/// A process that keeps a thread at work, not waiting, would keep each next one as long. So it
-/// gets a sixtieth of the resolver's time and no more. At work: between two looks.
-constexpr std::chrono::nanoseconds kAtWork = 2ms;
-constexpr int kAlone = 60;
-
 /// For poll: rounded up, never negative.
 int milliseconds_until(SteadyClock::time_point time) {
     const auto rest = std::chrono::ceil<std::chrono::milliseconds>(time - SteadyClock::now());
@@ -67,8 +62,9 @@ void hurry() {
 }
 
 ResolverWorker::ResolverWorker(std::unique_ptr<ResolverDoor> door, const ResolverLimits& limits)
-    : patience_(limits.patience) {
-    start(std::move(door), limits, {}, {});
+    : patience_(limits.patience),
+      alone_(std::make_shared<LeftAlone>(limits.left_alone, limits.patience)) {
+    start(std::move(door), limits, {});
     try {
         watcher_ = std::thread([this] { watch(); });
     } catch (const std::system_error&) {
@@ -88,11 +84,11 @@ void ResolverWorker::watch() {
 }
 
 void ResolverWorker::start(std::unique_ptr<ResolverDoor> door, const ResolverLimits& limits,
-                           std::set<ProgramId> avoided, State so_far) {
+                           State so_far) {
     auto shared = std::make_shared<Shared>();
     shared->door = std::move(door);
     shared->limits = limits;
-    shared->avoided = std::move(avoided);
+    shared->alone = alone_;
     shared->room = room(limits);
     shared->state = std::move(so_far);
     shared->stop_fd = UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -124,31 +120,43 @@ ResolverWorker::State ResolverWorker::state() {
 
 void ResolverWorker::look_after() {
     forgive_pause();
-    welcome_back();
-    const bool works = at_work();
-    if (threads_kept() >= kMaxKept) return;
-    if (const auto its = keeper()) leave_behind(*its, works);
+    see_who_is_through();
+    if (kept_.size() >= kMaxKept) return;
+    if (const auto its = keeper()) leave_behind(*its);
 }
 
 /// Who was not looked after for as long as the patience, though it is looked four times as often,
 /// was stopped or frozen with all of lattop, or starved: no process did that.
 void ResolverWorker::forgive_pause() {
     const auto now = SteadyClock::now();
-    if (now - std::exchange(looked_, now) < patience_) return;
     const std::lock_guard lock(shared_->lock);
-    shared_->at_since = now;
+    if (now - std::exchange(shared_->looked_after, now) >= patience_) shared_->at_since = now;
 }
 
 bool ResolverWorker::Shared::begin(const ProgramId& process) {
+    const auto now = SteadyClock::now();
+    if (alone->program(process, now)) return false;
     const std::lock_guard guard(lock);
-    if (avoided.contains(process)) return false;
     at = process;
-    at_since = SteadyClock::now();
+    at_whose = kNoPayer;
+    at_since = now;
     return true;
 }
 
-void ResolverWorker::Shared::end() {
+bool ResolverWorker::Shared::is_of(Payer payer) {
+    if (alone->user(payer, SteadyClock::now())) return false;
     const std::lock_guard guard(lock);
+    at_whose = payer;
+    return true;
+}
+
+/// What was left behind is noted by who did that, and what was stopped is no process's doing.
+void ResolverWorker::Shared::end() {
+    const auto now = SteadyClock::now();
+    const std::lock_guard guard(lock);
+    const auto took = now - at_since;
+    if (took >= limits.unnoted && now - looked_after < limits.patience && !left())
+        alone->note(*at, at_whose, took, now);
     at.reset();
 }
 
@@ -158,63 +166,48 @@ ResolverRoom ResolverWorker::Shared::room_now() const {
 }
 
 /// The process that keeps the thread.
-std::optional<ProgramId> ResolverWorker::keeper() const {
+std::optional<ResolverWorker::Keeper> ResolverWorker::keeper() const {
     const std::lock_guard lock(shared_->lock);
     const bool keeps =
         shared_->at && SteadyClock::now() - shared_->at_since > shared_->limits.patience;
-    return shared_->state.running && keeps ? shared_->at : std::nullopt;
-}
-
-/// Whether the thread has used a CPU since the last look.
-bool ResolverWorker::at_work() {
-    const std::lock_guard lock(shared_->lock);
-    if (!shared_->cpu_clock || !shared_->state.running) return false;
-    const std::uint64_t now = clock_ns(*shared_->cpu_clock);
-    return std::chrono::nanoseconds(now - std::exchange(shared_->seen_cpu_ns, now)) > kAtWork;
+    if (!shared_->state.running || !keeps) return std::nullopt;
+    return Keeper{*shared_->at, shared_->at_whose};
 }
 
 /// Another thread goes on. This one ends by itself if it ever gets that far. Where there can be no
 /// other, as the module is gone at the moment, that is tried again.
-void ResolverWorker::leave_behind(const ProgramId& keeper, bool works) {
+void ResolverWorker::leave_behind(const Keeper& keeper) {
     const auto old = shared_;
     State state;
-    std::set<ProgramId> avoided;
-    SteadyClock::time_point alone_until;
-    if (works) alone_until = SteadyClock::now() + kAlone * patience_;
     {
         const std::lock_guard lock(old->lock);
         state = old->state;
         if (old->cpu_clock) state.cpu_ns += clock_ns(*old->cpu_clock);
-        avoided = old->avoided;
     }
-    state.keepers.push_back(keeper.tgid);
-    avoided.insert(keeper);
-    kept_.push_back({keeper, old, alone_until});
+    state.keepers.push_back(keeper.program.tgid);
+    kept_.push_back({keeper.program, old});
+    alone_->keep(keeper.program, keeper.payer);
     std::thread thread;
     try {
         auto door = old->door->another();
         thread = std::exchange(thread_, {});
-        start(std::move(door), old->limits, std::move(avoided), std::move(state));
+        start(std::move(door), old->limits, std::move(state));
     } catch (const std::exception&) {
         if (thread.joinable()) thread_ = std::move(thread);
         kept_.pop_back();
+        alone_->let_go(keeper.program);
         return;
     }
+    alone_->left_behind(keeper.payer, SteadyClock::now());
     thread.detach();
     old->leave();
     ::eventfd_write(old->stop_fd.get(), 1);
-}
-
-std::size_t ResolverWorker::threads_kept() const {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(kept_, [](const Kept& kept) { return kept.shared != nullptr; }));
 }
 
 /// What the limits leave beside what those hold that were left behind.
 ResolverRoom ResolverWorker::room(const ResolverLimits& limits) const {
     std::size_t files = 0, processes = 0;
     for (const Kept& kept : kept_) {
-        if (kept.shared == nullptr) continue;
         files += kept.shared->holds.files;
         processes += kept.shared->holds.processes;
     }
@@ -224,19 +217,13 @@ ResolverRoom ResolverWorker::room(const ResolverLimits& limits) const {
     return {left(limits.file_bytes, files), left(limits.process_bytes, processes)};
 }
 
-/// Processes whose threads have got through are looked at again, sooner or later.
-void ResolverWorker::welcome_back() {
-    std::erase_if(kept_, [&](Kept& kept) {
-        if (kept.shared != nullptr) {
-            std::unique_lock lock(kept.shared->lock);
-            if (!kept.shared->stopped) return false;
-            lock.unlock();
-            kept.shared.reset();
-        }
-        if (SteadyClock::now() < kept.alone_until) return false;
-        const std::lock_guard lock(shared_->lock);
-        shared_->avoided.erase(kept.keeper);
-        return true;
+/// Processes whose threads have got through are looked at again, when they were left alone for long
+/// enough.
+void ResolverWorker::see_who_is_through() {
+    std::erase_if(kept_, [&](const Kept& kept) {
+        const std::lock_guard lock(kept.shared->lock);
+        if (kept.shared->stopped) alone_->through(kept.keeper, SteadyClock::now());
+        return kept.shared->stopped;
     });
     const ResolverRoom room_left = room(shared_->limits);
     const std::lock_guard lock(shared_->lock);

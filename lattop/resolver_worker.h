@@ -5,7 +5,8 @@
 // unloaded it waits for the next one and teaches that, from the start. Where a
 // program keeps the thread (resolver_watch.h), that is left behind, and another
 // goes on with all other programs; a second thread looks for that. One that waits for
-// the kernel ends when that answers, one that computes behind the row it is at.
+// the kernel ends when that answers, one that computes behind the row it is at. Whoever
+// kept a thread for a second or more is left alone for a time (left_alone.h).
 #pragma once
 
 #include <chrono>
@@ -15,12 +16,12 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "lattop/left_alone.h"
 #include "lattop/model/learning.h"
 #include "lattop/resolver.h"
 #include "unwind/unique_fd.h"
@@ -57,33 +58,37 @@ private:
     /// Shared with the thread. `lock` guards all but the door, the limits and stop_fd.
     struct Shared final : ResolverWatch {
         bool begin(const ProgramId& process) override;
+        bool is_of(Payer payer) override;
         void end() override;
         [[nodiscard]] ResolverRoom room_now() const;
 
         std::unique_ptr<ResolverDoor> door;  // the thread's alone
-        std::set<ProgramId> avoided;         // they keep other threads
-        ResolverRoom room;                   // beside those threads
+        std::shared_ptr<LeftAlone> alone;    // all threads' of the worker
+        ResolverRoom room;                   // beside threads that were left behind
         ResolverLimits limits;
         UniqueFd stop_fd;  // eventfd
         mutable std::mutex lock;
         std::condition_variable changed;
         State state;
         std::optional<clockid_t> cpu_clock;  // the thread's
-        std::optional<ProgramId> at;         // and since when
-        std::chrono::steady_clock::time_point at_since;
-        std::uint64_t seen_cpu_ns = 0;  // what the thread had used of a CPU at the last look
+        std::optional<ProgramId> at;         // and whose, and since when
+        Payer at_whose = kNoPayer;
+        LeftAlone::Time at_since;
+        LeftAlone::Time looked_after = std::chrono::steady_clock::now();  // the last time
         bool stopped = false;
     };
 
     void watch();
     void look_after();
-    void start(std::unique_ptr<ResolverDoor> door, const ResolverLimits& limits,
-               std::set<ProgramId> avoided, State so_far);
+    void start(std::unique_ptr<ResolverDoor> door, const ResolverLimits& limits, State so_far);
     void forgive_pause();
-    [[nodiscard]] std::optional<ProgramId> keeper() const;
-    [[nodiscard]] bool at_work();
-    void leave_behind(const ProgramId& keeper, bool works);
-    void welcome_back();
+    struct Keeper {
+        ProgramId program;
+        Payer payer;
+    };
+    [[nodiscard]] std::optional<Keeper> keeper() const;
+    void leave_behind(const Keeper& keeper);
+    void see_who_is_through();
     static void work(const std::shared_ptr<Shared>& shared);
     static void publish(Shared& shared, const Resolver& resolver, bool idle);
     static void resolve_modules(Shared& shared);
@@ -94,18 +99,15 @@ private:
     /// A thread that was left behind, and what keeps it.
     struct Kept {
         ProgramId keeper;
-        std::shared_ptr<Shared> shared;  ///< nullptr: it has ended
-        /// Until when the process is left alone at least: it would keep the next one, too.
-        std::chrono::steady_clock::time_point alone_until;
+        std::shared_ptr<Shared> shared;
     };
-    [[nodiscard]] std::size_t threads_kept() const;
     [[nodiscard]] ResolverRoom room(const ResolverLimits& limits) const;
 
     const std::chrono::milliseconds patience_;
+    const std::shared_ptr<LeftAlone> alone_;
     std::mutex care_;  // guards all below; taken before the lock of a Shared
     std::condition_variable ends_;
     bool ended_ = false;
-    std::chrono::steady_clock::time_point looked_ = std::chrono::steady_clock::now();
     std::shared_ptr<Shared> shared_;
     std::thread thread_;
     std::vector<Kept> kept_;

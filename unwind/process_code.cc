@@ -32,6 +32,9 @@ constexpr std::size_t kLeastFileCost = 16384;
 /// Rows that are looked through for a process: a file may be mapped in ever so many pieces.
 constexpr std::size_t kMaxKnownLooks = std::size_t{1} << 22;
 
+/// Ids that one user namespace gets of those of /etc/subuid, mostly.
+constexpr std::uint32_t kIdsOfOne = 65536;
+
 /// Of files in maps, remembered.
 constexpr std::size_t kMaxNames = 65536;
 
@@ -102,27 +105,31 @@ bool CodeFiles::may_have(const Mapping& mapping) const {
     return names_.peek({mapping.device, mapping.inode}) != nullptr;
 }
 
-std::optional<ProcessCode> ProcessCode::open(const std::string& proc, std::uint32_t pid,
+std::optional<ProcessCode> ProcessCode::find(const std::string& proc, std::uint32_t pid,
                                              std::uint64_t start_ns, CodeFiles& files) {
     auto proc_files = ProcessFiles::open(proc, pid, start_ns);
     if (!proc_files) return std::nullopt;
-    UniqueFd memory = proc_files->open_memory();
-    if (!memory) return std::nullopt;
-    ProcessCode code({pid, start_ns}, *std::move(proc_files), std::move(memory), files);
-    if (!code.read_maps()) return std::nullopt;
+    return ProcessCode({pid, start_ns}, *std::move(proc_files), files);
+}
+
+bool ProcessCode::look_in() {
+    memory_ = proc_files_.open_memory();
+    return memory_ && read_maps();
+}
+
+std::optional<ProcessCode> ProcessCode::open(const std::string& proc, std::uint32_t pid,
+                                             std::uint64_t start_ns, CodeFiles& files) {
+    auto code = find(proc, pid, start_ns, files);
+    if (!code || !code->look_in()) return std::nullopt;
     return code;
 }
 
-CodeUser ProcessCode::user() const {
+void ProcessCode::note_user() {
     const auto real = proc_files_.real_user();
     const std::uint64_t users = proc_files_.user_namespace();
-    if (!real) return kNoUser;
-    if (users != own_user_namespace()) return users == 0 ? kNoUser : kApart | users;
-    return *real;
-}
-
-void ProcessCode::note_user() {
-    user_ = user();
+    const bool here = users == own_user_namespace();
+    user_ = !real || users == 0 ? kNoUser : here ? *real : kApart | users;
+    payer_ = !real ? kNoPayer : here || *real < kIdsOfOne ? *real : kApart | *real / kIdsOfOne;
 }
 
 bool ProcessCode::read_maps() {

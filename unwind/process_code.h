@@ -92,12 +92,24 @@ struct PlacedRow {
     bool guessed = false;  ///< by frame pointer: nothing describes this code
 };
 
+/// Who is to pay for the time that looks at a process take: its real user id; where that is of
+/// another user namespace, the 65536 ids it is among, of which mostly one user has all.
+using Payer = std::uint64_t;
+inline constexpr Payer kRootPayer = 0;
+inline constexpr Payer kNoPayer = UINT64_MAX;  ///< not to be told
+
 class ProcessCode {
 public:
     /// The process of task `pid` that started at `start_ns` (CLOCK_BOOTTIME);
     /// nothing where it is gone or may not be read.
     static std::optional<ProcessCode> open(const std::string& proc, std::uint32_t pid,
                                            std::uint64_t start_ns, CodeFiles& files);
+
+    /// The same in two steps: whose it is is known behind find(), which does not wait for the
+    /// process's memory as look_in() may. False as open() gives nothing.
+    static std::optional<ProcessCode> find(const std::string& proc, std::uint32_t pid,
+                                           std::uint64_t start_ns, CodeFiles& files);
+    bool look_in();
 
     /// The row for a frame; nothing where its pc is in no executable mapping.
     /// May read the maps again, see allow_refresh(). `frame` says more than its
@@ -108,6 +120,7 @@ public:
     /// Looks again whose process it is: what it asks for from now on is noted as that
     /// user's. Until then as nobody's.
     void note_user();
+    [[nodiscard]] Payer payer() const { return payer_; }
 
     /// Rows that were built before for files it maps, as CfiRows::known_rows() has them; at
     /// most `max`, those asked for most.
@@ -168,11 +181,8 @@ private:
         std::uint64_t start_ns = 0;
     };
 
-    ProcessCode(Name name, ProcessFiles proc_files, UniqueFd memory, CodeFiles& files)
-        : name_(std::move(name)),
-          proc_files_(std::move(proc_files)),
-          memory_(std::move(memory)),
-          files_(&files) {}
+    ProcessCode(Name name, ProcessFiles proc_files, CodeFiles& files)
+        : name_(std::move(name)), proc_files_(std::move(proc_files)), files_(&files) {}
 
     bool read_maps();
     [[nodiscard]] bool read_memory(std::uint64_t address, std::span<char> bytes) const;
@@ -186,13 +196,13 @@ private:
     enum class Load { IfKnown, Always };
     Opened open_file(const Mapping& mapping, Load load);
     Opened open_vdso(const Mapping& mapping, Load load);
-    [[nodiscard]] CodeUser user() const;
     BuiltRow without_cfi(const lt_uframe& frame);
     bool has_frame_pointer(const lt_uframe& frame);
     bool follows_call(std::uint64_t address);
 
     Name name_;
     CodeUser user_ = kNoUser;
+    Payer payer_ = kNoPayer;
     ProcessFiles proc_files_;
     UniqueFd memory_;
     CodeFiles* files_;

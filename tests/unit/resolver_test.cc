@@ -45,9 +45,15 @@ public:
         ++begun;
         return true;
     }
+    bool is_of(Payer payer) override {
+        whose = payer;
+        return !users_left_alone;
+    }
     void end() override { ++ended; }
 
     int begun = 0, ended = 0;
+    Payer whose = kNoPayer;
+    bool users_left_alone = false;
 };
 
 /// What this process starts meanwhile is another user's. Root's alone to be.
@@ -160,6 +166,27 @@ TEST_CASE("a resolver that is left behind lets go of all that it has not begun")
     resolver.step();
     CHECK(watch.begun == 0);
     CHECK(door.lessons.empty());
+}
+
+TEST_CASE("whose a process is is asked before it is looked at") {
+    const Child child(kResolvedProgram, kResolvedLines);
+    FakeDoor door;
+    FakeWatch watch;
+    Resolver resolver(door, {}, "/proc", {}, &watch);
+    const auto step = [&] {
+        door.miss(miss_of(child));
+        resolver.step();
+        return door.lessons.size();
+    };
+    watch.users_left_alone = true;
+    CHECK(step() == 0);
+    CHECK(watch.whose == ::getuid());
+    CHECK(resolver.stats().processes == 0);
+    watch.users_left_alone = false;
+    CHECK(step() == 1);
+    watch.users_left_alone = true;  // it is known by now
+    CHECK(step() == 1);
+    CHECK(resolver.stats().left_alone == 2);
 }
 
 TEST_CASE("who sleeps already is introduced by the place it sleeps at") {

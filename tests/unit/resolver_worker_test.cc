@@ -178,6 +178,7 @@ TEST_CASE("a thread that was left behind goes on with nothing else") {
     Kept world;
     FakeDoor& door = world.door;
     door.destroyed = nullptr;  // behind what waits for it
+    world.limits.left_alone = 0;
     ResolverWorker worker(door.another(), world.limits);
     const std::vector both = {miss_of(world.keeper), miss_of(world.other)};
     until([&] { return worker.state().idle; });
@@ -189,7 +190,7 @@ TEST_CASE("a thread that was left behind goes on with nothing else") {
     until([&] { return !worker.state().keepers.empty(); });
     door.keeper = 0;
     door.keeps.set_value();
-    // It only waited: it is looked at again once its thread has ended.
+    // It is looked at again once its thread has ended.
     until([&] {
         door.miss(both[0]);
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -229,17 +230,24 @@ TEST_CASE("beside a thread that was left behind less is held, until that has end
     until([&] { return held() == 2; });
 }
 
-TEST_CASE("a process that kept a thread at work is not looked at again soon") {
+TEST_CASE("a process that kept a thread, at work or waiting, is not looked at again soon") {
     Kept world;
     FakeDoor& door = world.door;
     door.destroyed = nullptr;
     ResolverWorker worker(door.another(), world.limits);
     const lt_miss its = miss_of(world.keeper);
-    door.keeper = 0;
-    door.burner = its.tgid;
+    const bool works = GENERATE(true, false);
     door.others = 0;
+    if (works) {
+        door.keeper = 0;
+        door.burner = its.tgid;
+    }
     door.miss(its);
     until([&] { return !worker.state().keepers.empty(); });
+    if (!works) {
+        door.keeper = 0;
+        door.keeps.set_value();
+    }
     std::this_thread::sleep_for(world.limits.patience);  // its thread has ended, as is seen by then
     CHECK(door.lesson_count() == 1);
     door.miss(its);
@@ -248,6 +256,27 @@ TEST_CASE("a process that kept a thread at work is not looked at again soon") {
     door.miss(miss_of(world.other));
     until([&] { return door.lesson_count() >= 2; });
     CHECK(worker.state().keepers.size() == 1);
+}
+
+TEST_CASE("a process whose look took long is not looked at again soon, though it kept no thread") {
+    Kept world;
+    FakeDoor& door = world.door;
+    world.limits.patience = std::chrono::minutes(1);
+    world.limits.unnoted = std::chrono::milliseconds(500);  // of the other one
+    ResolverWorker worker(std::move(world.made), world.limits);
+    const lt_miss its = miss_of(world.keeper);
+    door.miss(its);
+    until([&] { return !worker.state().idle; });
+    std::this_thread::sleep_for(2 * world.limits.unnoted);
+    door.keeper = 0;
+    door.keeps.set_value();
+    until([&] { return door.lesson_count() == 1; });
+    door.miss(its);
+    until([&] { return worker.state().stats.left_alone != 0 || door.lesson_count() > 1; });
+    CHECK(worker.state().stats.left_alone == 1);
+    door.miss(miss_of(world.other));
+    until([&] { return door.lesson_count() >= 2; });
+    CHECK(worker.state().keepers.empty());
 }
 
 TEST_CASE("time in which lattop itself was stopped is no process's doing") {

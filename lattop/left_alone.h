@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Who is left alone by a resolver, and until when, having kept its thread: a program, so that it
+// has a sixtieth of the thread's time and no more, whether it computed or waited; and its user,
+// since a program that forks is always a new one. Used by ResolverWorker.
+//
+// A user may have two whole looks of the patience before that is so: what lies on a file server
+// that died is one's own misfortune, and his other programs are not to be forgotten for it. Root is
+// not counted: it could end the resolver.
+//
+// Only looks of a second and more are noted, and each for no longer than half an hour. So there
+// are never more than some 2000 of them.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <mutex>
+
+#include "lattop/model/program_id.h"
+#include "unwind/process_code.h"
+
+namespace lattop {
+
+/// May be used by several threads.
+class LeftAlone {
+public:
+    using Time = std::chrono::steady_clock::time_point;
+    using Span = std::chrono::steady_clock::duration;
+
+    /// `times`: as long as a look took. `patience`: what is noted of one look at most.
+    LeftAlone(unsigned times, Span patience) : times_(times), patience_(patience) {}
+
+    [[nodiscard]] bool program(const ProgramId& program, Time now) const;
+    [[nodiscard]] bool user(Payer payer, Time now) const;
+
+    /// A look took so long, and is over.
+    void note(const ProgramId& program, Payer payer, Span took, Time now);
+
+    /// A thread is left behind with the program, which is left alone until through(). As it may
+    /// turn out that it cannot be: let_go(), and nothing is noted.
+    void keep(const ProgramId& program, Payer payer);
+    void let_go(const ProgramId& program);
+    void left_behind(Payer payer, Time now);
+    void through(const ProgramId& program, Time now);
+
+private:
+    void charge(Payer payer, Span took, Time now);
+    void forget_old(Time now);
+
+    const unsigned times_;
+    const Span patience_;
+    mutable std::mutex lock_;
+    std::map<ProgramId, Time> programs_;  // until when
+    std::map<ProgramId, Payer> kept_;     // at most as many as threads may be
+    std::map<Payer, Time> users_;         // when all that was noted is paid for
+};
+
+}  // namespace lattop
