@@ -19,7 +19,8 @@ constexpr std::ptrdiff_t kUserKept = 8;
 bool LeftAlone::program(const ProgramId& program, Time now) const {
     const std::lock_guard guard(lock_);
     const auto known = programs_.find(program);
-    return kept_.contains(program) || (known != programs_.end() && now < known->second);
+    return kept_.contains(program) ||
+           (known != programs_.end() && known->second - now > program_free());
 }
 
 bool LeftAlone::user(Payer payer, Time now) const {
@@ -28,13 +29,13 @@ bool LeftAlone::user(Payer payer, Time now) const {
     if (payer == kNoPayer || payer == kRootPayer) return false;
     if (std::ranges::count_if(kept_, its) >= kUserKept) return true;
     const auto known = users_.find(payer);
-    return known != users_.end() && known->second - now > times_ * kUserLooks * patience_;
+    return known != users_.end() && known->second - now > user_free();
 }
 
 void LeftAlone::note(const ProgramId& program, Payer payer, Span took, Time now) {
     const std::lock_guard guard(lock_);
     forget_old(now);
-    programs_[program] = now + times_ * std::min(took, patience_);
+    add(programs_.try_emplace(program, now).first->second, program_free(), took, now);
     charge(payer, took, now);
 }
 
@@ -57,15 +58,27 @@ void LeftAlone::left_behind(Payer payer, Time now) {
 void LeftAlone::through(const ProgramId& program, Time now) {
     const std::lock_guard guard(lock_);
     kept_.erase(program);
-    programs_[program] = now + times_ * patience_;
+    programs_[program] = now + program_free() + times_ * patience_;
 }
 
-/// Never so much that he would be left alone for longer than one program is.
+/// Half a patience: the first look at one whose files are large, or lie on a slow disk.
+LeftAlone::Span LeftAlone::program_free() const {
+    return times_ * patience_ / 2;
+}
+
+LeftAlone::Span LeftAlone::user_free() const {
+    return times_ * kUserLooks * patience_;
+}
+
 void LeftAlone::charge(Payer payer, Span took, Time now) {
     if (payer == kNoPayer || payer == kRootPayer) return;
-    Time& paid = users_.try_emplace(payer, now).first->second;
+    add(users_.try_emplace(payer, now).first->second, user_free(), took, now);
+}
+
+/// Never so much that it would be left alone for longer than for one look.
+void LeftAlone::add(Time& paid, Span free, Span took, Time now) const {
     paid = std::min(std::max(paid, now) + times_ * std::min(took, patience_),
-                    now + times_ * (kUserLooks + 1) * patience_);
+                    now + free + times_ * patience_);
 }
 
 void LeftAlone::forget_old(Time now) {

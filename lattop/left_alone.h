@@ -8,6 +8,9 @@
 // that died is one's own misfortune, and his other programs are not to be forgotten for it. Root is
 // not counted: it could end the resolver.
 //
+// A program has half a look of the patience: the first look at it, where its files are large or
+// slow, is not repeated.
+//
 // Only looks of a second and more are noted, and each for no longer than half an hour. So there
 // are never more than some 2000 of them.
 #pragma once
@@ -45,15 +48,18 @@ public:
     void through(const ProgramId& program, Time now);
 
 private:
+    [[nodiscard]] Span program_free() const;
+    [[nodiscard]] Span user_free() const;
     void charge(Payer payer, Span took, Time now);
+    void add(Time& paid, Span free, Span took, Time now) const;
     void forget_old(Time now);
 
     const unsigned times_;
     const Span patience_;
     mutable std::mutex lock_;
-    std::map<ProgramId, Time> programs_;  // until when
+    std::map<ProgramId, Time> programs_;  // when all that was noted is paid for
     std::map<ProgramId, Payer> kept_;     // at most as many as threads may be
-    std::map<Payer, Time> users_;         // when all that was noted is paid for
+    std::map<Payer, Time> users_;         // as of programs
 };
 
 }  // namespace lattop

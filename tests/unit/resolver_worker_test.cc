@@ -261,13 +261,13 @@ TEST_CASE("a process that kept a thread, at work or waiting, is not looked at ag
 TEST_CASE("a process whose look took long is not looked at again soon, though it kept no thread") {
     Kept world;
     FakeDoor& door = world.door;
-    world.limits.patience = std::chrono::minutes(1);
+    world.limits.patience = std::chrono::seconds(4);        // of which half is free
     world.limits.unnoted = std::chrono::milliseconds(500);  // of the other one
     ResolverWorker worker(std::move(world.made), world.limits);
     const lt_miss its = miss_of(world.keeper);
     door.miss(its);
     until([&] { return !worker.state().idle; });
-    std::this_thread::sleep_for(2 * world.limits.unnoted);
+    std::this_thread::sleep_for(5 * world.limits.unnoted);
     door.keeper = 0;
     door.keeps.set_value();
     until([&] { return door.lesson_count() == 1; });
