@@ -101,7 +101,9 @@ void Resolver::resolve(const std::vector<lt_miss>& misses) {
     for (const auto& [id, its] : by_process) {
         if (left()) break;
         const WatchedLook look(watch_, id);
-        if (!look.allowed() || !resolve_process(id, its, budget)) stats_.left_alone += its.size();
+        if (look.allowed() && resolve_process(id, its, budget)) continue;
+        stats_.left_alone += its.size();
+        try_later(its.back());
     }
     stats_.files = files_.size();
     stats_.processes = processes_.size();
@@ -175,9 +177,15 @@ bool Resolver::resolve_process(const ProcessId& id, const std::vector<lt_miss>& 
     }
     ProcessCode* const code = found.code;
     if (code == nullptr) {
-        (is_want(errno) ? stats_.unopened : stats_.gone) += misses.size();
+        const bool wanting = is_want(errno);
+        (wanting ? stats_.unopened : stats_.gone) += misses.size();
+        if (wanting)
+            try_later(misses.back());
+        else
+            second_tries_.done(id);
         return true;
     }
+    const std::uint64_t unopened = stats_.unopened;
     code->allow_refresh();
     for (const lt_miss& miss : misses) {
         // Out of budget, each gets its own row at least.
@@ -189,12 +197,29 @@ bool Resolver::resolve_process(const ProcessId& id, const std::vector<lt_miss>& 
         add_walk(walk, id, lesson);
     }
     processes_.set_cost(id, cost_of(*code));  // its maps may have been read again
-    teach(misses, lesson);
+    if (teach(misses, lesson) && stats_.unopened == unopened)
+        second_tries_.done(id);
+    else
+        try_later(misses.back());
     return true;
 }
 
-bool Resolver::teach_part(const std::vector<lt_miss>& misses, const std::vector<lt_row>& rows,
-                          const std::vector<lt_row_range>& ranges) {
+/// Asleep for good it would not miss again.
+void Resolver::try_later(const lt_miss& miss) {
+    second_tries_.failed(miss, std::chrono::steady_clock::now());
+}
+
+std::size_t Resolver::try_again() {
+    const std::vector<lt_miss> misses = second_tries_.due(std::chrono::steady_clock::now());
+    const std::uint64_t left_alone = stats_.left_alone;
+    resolve(misses);
+    stats_.left_alone = left_alone;  // each of them counts once
+    return misses.size();
+}
+
+/// 0, or why not.
+int Resolver::teach_part(const std::vector<lt_miss>& misses, const std::vector<lt_row>& rows,
+                         const std::vector<lt_row_range>& ranges) {
     int error = ESRCH;
     std::size_t tried = 0;
     for (auto miss = misses.rbegin(); miss != misses.rend() && tried < kMaxPupils; ++miss) {
@@ -212,30 +237,34 @@ bool Resolver::teach_part(const std::vector<lt_miss>& misses, const std::vector<
         ++stats_.refused;
         stats_.last_error = error;
     }
-    return error == 0;
+    return error;
 }
 
-/// Teaches in as many parts as the limits of one lesson ask for.
-void Resolver::teach(const std::vector<lt_miss>& misses, const Lesson& lesson) {
+/// False: some of it may be taken later. Teaches in as many parts as the limits of one lesson ask
+/// for.
+bool Resolver::teach(const std::vector<lt_miss>& misses, const Lesson& lesson) {
     std::vector<lt_row> rows;
     std::vector<lt_row_range> ranges;
+    int error = 0;
     const auto flush = [&] {
-        const bool taught = rows.empty() || teach_part(misses, rows, ranges);
+        if (!rows.empty()) error = teach_part(misses, rows, ranges);
         rows.clear();
         ranges.clear();
-        return taught;
+        return error == 0;
     };
+    const auto over = [&] { return error != EAGAIN && error != ENOMEM && error != ENOSPC; };
     for (const auto& [key, placed] : lesson) {
         // By address: rows of one mapping come one after another.
         const bool same = !ranges.empty() && ranges.back().start == placed.range.start;
         if (rows.size() == LT_MAX_TEACH_ROWS || (!same && ranges.size() == LT_MAX_TEACH_RANGES))
-            if (!flush()) return;
+            if (!flush()) return over();
         if (ranges.empty() || ranges.back().start != placed.range.start)
             ranges.push_back(placed.range);
         rows.push_back(placed.built.row);
         ++stats_.causes.at(static_cast<std::size_t>(placed.built.cannot));
     }
     flush();
+    return over();
 }
 
 }  // namespace lattop

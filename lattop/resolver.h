@@ -19,12 +19,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "lattop/resolver_door.h"
 #include "lattop/resolver_watch.h"
+#include "lattop/second_tries.h"
 #include "unwind/bounded_cache.h"
 #include "unwind/process_code.h"
 #include "unwind/row_walk.h"
@@ -96,6 +98,11 @@ public:
     /// tasks there were.
     std::size_t introduce();
 
+    /// Tries those again whom it could not teach for the moment, and whose time has come. How
+    /// many there were.
+    std::size_t try_again();
+    [[nodiscard]] std::optional<SecondTries::Time> next_try() const { return second_tries_.next(); }
+
     [[nodiscard]] const ResolverStats& stats() const { return stats_; }
 
 private:
@@ -125,9 +132,10 @@ private:
     Found find_process(const ProcessId& id, const lt_miss& miss, Lesson& lesson);
     void add_walk(const Walk& walk, const ProcessId& id, Lesson& lesson);
     bool in_doubt(const ProcessId& id, const PlacedRow& placed);
-    void teach(const std::vector<lt_miss>& misses, const Lesson& lesson);
-    bool teach_part(const std::vector<lt_miss>& misses, const std::vector<lt_row>& rows,
-                    const std::vector<lt_row_range>& ranges);
+    void try_later(const lt_miss& miss);
+    bool teach(const std::vector<lt_miss>& misses, const Lesson& lesson);
+    int teach_part(const std::vector<lt_miss>& misses, const std::vector<lt_row>& rows,
+                   const std::vector<lt_row_range>& ranges);
 
     ResolverDoor& door_;
     ResolverLimits limits_;
@@ -135,6 +143,7 @@ private:
     CodeFiles files_;
     BoundedCache<ProcessId, ProcessCode, HashProcessId> processes_;
     BoundedCache<std::uint64_t, unsigned> doubts_;  // by address and process
+    SecondTries second_tries_;
     ResolverStats stats_;
     ResolverWatch* watch_;
 };

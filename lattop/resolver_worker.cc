@@ -48,10 +48,16 @@ constexpr std::size_t kMaxKept = 16;
 /// What the next one may hold at least, of its limits, whatever those hold.
 constexpr std::size_t kLeastRoom = 32;
 
-/// For poll: rounded up, never negative.
-int milliseconds_until(SteadyClock::time_point time) {
-    const auto rest = std::chrono::ceil<std::chrono::milliseconds>(time - SteadyClock::now());
+/// For poll: rounded up, never negative; nothing is for ever.
+int milliseconds_until(std::optional<SteadyClock::time_point> time) {
+    if (!time) return -1;
+    const auto rest = std::chrono::ceil<std::chrono::milliseconds>(*time - SteadyClock::now());
     return static_cast<int>(std::max<std::int64_t>(rest.count(), 0));
+}
+
+std::optional<SteadyClock::time_point> sooner(std::optional<SteadyClock::time_point> one,
+                                              std::optional<SteadyClock::time_point> other) {
+    return one && other ? std::min(one, other) : one ? one : other;
 }
 
 }  // namespace
@@ -270,8 +276,8 @@ void ResolverWorker::resolve_until_stopped(Shared& shared, Resolver& resolver) {
     fds[1] = {shared.door->ready_fd(), POLLIN, 0};
     for (;;) {
         publish(shared, resolver, true);
-        if (::poll(fds.data(), fds.size(), next_look ? milliseconds_until(*next_look) : -1) < 0 &&
-            errno != EINTR)
+        const int timeout = milliseconds_until(sooner(next_look, resolver.next_try()));
+        if (::poll(fds.data(), fds.size(), timeout) < 0 && errno != EINTR)
             throw std::system_error(errno, std::generic_category(), "poll");
         if (fds[0].revents != 0) return;
         publish(shared, resolver, false);
@@ -280,6 +286,8 @@ void ResolverWorker::resolve_until_stopped(Shared& shared, Resolver& resolver) {
             if (look != kSecondLooks.end()) next_look = start + *look++;
             try_to(&Resolver::introduce);
         }
+        if (resolver.next_try() && SteadyClock::now() >= *resolver.next_try())
+            try_to(&Resolver::try_again);
         // A full ring: there may be more, and some were lost.
         while (try_to(&Resolver::step) == LT_MAX_MISSES) {
             if (::poll(fds.data(), 1, 0) > 0) return;

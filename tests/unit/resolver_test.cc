@@ -257,6 +257,43 @@ TEST_CASE("what cannot be resolved is counted and does no harm") {
     }
 }
 
+TEST_CASE("who could not be taught for the moment is tried again until that is over") {
+    const Child child(kResolvedProgram, kResolvedLines);
+    FakeDoor door;
+    FakeWatch watch;
+    Resolver resolver(door, {}, "/proc", {}, &watch);
+    SECTION("its lesson is refused") {
+        const int error = GENERATE(EAGAIN, ENOMEM, ENOSPC);
+        door.answers = {error};
+        door.miss(miss_of(child));
+        resolver.step();
+        CHECK(resolver.next_try());
+    }
+    SECTION("it is left alone") {
+        watch.users_left_alone = true;
+        door.miss(miss_of(child));
+        resolver.step();
+        watch.users_left_alone = false;
+        CHECK(resolver.next_try());
+    }
+    SECTION("there is no descriptor") {
+        const lt_miss miss = miss_of(child);
+        const FewFiles few(1);
+        door.miss(miss);
+        resolver.step();
+        CHECK(resolver.next_try());
+    }
+    SECTION("nor is who is not to be taught at all") {
+        door.answers = {EINVAL};
+        door.miss(miss_of(child));
+        resolver.step();
+    }
+    door.miss(miss_of(child));
+    resolver.step();
+    CHECK(resolver.stats().rows != 0);
+    CHECK(!resolver.next_try());
+}
+
 TEST_CASE("code whose file there was no descriptor for is not taught as what cannot be unwound") {
     const Child child(kResolvedProgram, kResolvedLines);
     FakeDoor door;

@@ -8,6 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <future>
@@ -74,6 +75,17 @@ TEST_CASE("the worker resolves on its own thread and ends when asked") {
     door.miss(door.asleep[0]);
     until([&] { return door.lesson_count() >= 2; });
     CHECK(worker.state().running);
+}
+
+TEST_CASE("who sleeps and could not be taught for the moment is taught later, unasked") {
+    Sleeper world;
+    FakeDoor& door = world.door;
+    door.answers = {EAGAIN};
+    ResolverWorker worker(std::move(world.made));
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    until([&] { return worker.state().stats.rows != 0 || std::chrono::steady_clock::now() > end; });
+    CHECK(worker.state().stats.refused == 1);
+    CHECK(door.lesson_count() == 2);
 }
 
 TEST_CASE("the worker is not idle before it has looked at who sleeps") {
