@@ -40,11 +40,9 @@ lt_uframe frame_of(const lt_miss& miss) {
 }  // namespace
 
 ResolverLimits limits_here() {
-    // A file has one, a process two; threads that were left behind have half as many in all.
-    const std::size_t descriptors = most_open_files();
+    // A process has two; threads that were left behind have half as many in all.
     ResolverLimits limits;
-    limits.files = std::min(limits.files, descriptors / 3);
-    limits.processes = std::min(limits.processes, descriptors / 16);
+    limits.processes = std::min(limits.processes, most_open_files() / 16);
     return limits;
 }
 

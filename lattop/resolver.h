@@ -35,7 +35,7 @@ namespace lattop {
 
 struct ResolverLimits {
     std::size_t file_bytes = std::size_t{256} << 20;    ///< call-frame information of all files
-    std::size_t files = 16384;                          ///< held open, a descriptor each
+    std::size_t files = 16384;                          ///< held
     std::size_t processes = 192;                        ///< held open, two descriptors each
     std::size_t process_bytes = std::size_t{64} << 20;  ///< maps of all processes
     std::size_t step_frames = 65536;                    ///< walked in one step

@@ -171,7 +171,9 @@ const char* cannot_text(CannotCause cause) {
 }
 
 CfiRows::CfiRows(ElfBytes file)
-    : file_(std::move(file)), unwinding_(std::make_unique<Unwinding>(file_)) {}
+    : file_(std::move(file)), unwinding_(std::make_unique<Unwinding>(file_)) {
+    file_.let_go();
+}
 
 CfiRows::~CfiRows() = default;
 
@@ -186,16 +188,6 @@ std::unique_ptr<CfiRows> CfiRows::from_memory(std::vector<char> bytes) {
     return std::unique_ptr<CfiRows>(new CfiRows(ElfBytes::from_memory(std::move(bytes))));
 }
 
-/// mov $15,%eax or %rax; syscall: what a signal handler returns to where the
-/// library wrote no call-frame information for it (musl, Go).
-bool CfiRows::is_signal_return(std::uint64_t file_offset) const {
-    static constexpr std::array<std::uint8_t, 9> kLong{0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
-    static constexpr std::array<std::uint8_t, 7> kShort{0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};
-    std::array<std::uint8_t, kLong.size()> code{};
-    if (!file_.read(file_offset, code)) return false;
-    return code == kLong || std::equal(kShort.begin(), kShort.end(), code.begin());
-}
-
 /// Whether it is the code that a program begins with. Nobody called it; glibc's
 /// says so in its call-frame information, that of ld.so and musl has none.
 bool CfiRows::is_entry(std::uint64_t look_up) const {
@@ -206,18 +198,17 @@ bool CfiRows::is_entry(std::uint64_t look_up) const {
     return true;
 }
 
-BuiltRow CfiRows::without_cfi(std::uint64_t look_up, std::uint64_t file_offset) const {
-    if (is_signal_return(file_offset)) return signal_frame(0);
+BuiltRow CfiRows::without_cfi(std::uint64_t look_up) const {
     if (is_entry(look_up)) return end_of_stack();
     return cannot(unwinding_->sections.damaged() ? CannotCause::BadCfi : CannotCause::NoCfi);
 }
 
-BuiltRow CfiRows::build(std::uint64_t address, std::uint64_t file_offset, bool exact) {
+BuiltRow CfiRows::build(std::uint64_t address, bool exact) {
     // A call may be a function's last instruction: its return address then
     // belongs to the next one.
     const std::uint64_t look_up = address - (exact ? 0 : 1);
     const FrameHandle frame = unwinding_->frame_at(look_up);
-    return frame ? row_of(frame.get(), address) : without_cfi(look_up, file_offset);
+    return frame ? row_of(frame.get(), address) : without_cfi(look_up);
 }
 
 BuiltRow CfiRows::row_at(std::uint64_t file_offset, bool exact, CodeUser asker) {
@@ -228,7 +219,7 @@ BuiltRow CfiRows::row_at(std::uint64_t file_offset, bool exact, CodeUser asker) 
     if (known == rows_.end()) {
         if (rows_.size() >= kMaxRows) forget_rows();
         Row row;
-        row.built = build(*address + (exact ? 0 : 1), file_offset, exact);
+        row.built = build(*address + (exact ? 0 : 1), exact);
         row.built.row.flags |= exact ? LT_ROW_EXACT : 0;
         known = rows_.emplace(key, row).first;
     }

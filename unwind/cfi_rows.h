@@ -68,6 +68,7 @@ class CfiRows {
 public:
     /// Reads what is needed to build rows. Always gives an object: a file that
     /// is not usable gives rows that say so; but nullptr where it takes more than `most_bytes`.
+    /// The file is closed then.
     static std::unique_ptr<CfiRows> from_file(UniqueFd fd, std::size_t most_bytes = SIZE_MAX);
 
     /// The same for an image in memory (the vdso).
@@ -109,9 +110,8 @@ private:
     using Keys = std::unordered_set<std::uint64_t>;
 
     explicit CfiRows(ElfBytes file);
-    [[nodiscard]] BuiltRow build(std::uint64_t address, std::uint64_t file_offset, bool exact);
-    [[nodiscard]] BuiltRow without_cfi(std::uint64_t look_up, std::uint64_t file_offset) const;
-    [[nodiscard]] bool is_signal_return(std::uint64_t file_offset) const;
+    [[nodiscard]] BuiltRow build(std::uint64_t address, bool exact);
+    [[nodiscard]] BuiltRow without_cfi(std::uint64_t look_up) const;
     [[nodiscard]] bool is_entry(std::uint64_t look_up) const;
     void note_asker(std::uint64_t key, Row& row, CodeUser asker);
     void forget_rows();

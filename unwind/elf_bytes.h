@@ -53,6 +53,13 @@ public:
     /// Fills `bytes` from `offset`; false where the file ends before.
     bool read(std::uint64_t offset, std::span<std::uint8_t> bytes) const;
 
+    /// Nothing more is read. To close a file can take as long as to read it, and a file that is
+    /// open cannot be unmounted, nor its place on the disk be used again.
+    void let_go() {
+        fd_.reset();
+        memory_ = {};
+    }
+
 private:
     void load();
     bool load_tables();

@@ -48,6 +48,13 @@ BuiltRow frame_pointer_row() {
     return built;
 }
 
+BuiltRow signal_return_row(bool exact) {
+    BuiltRow built;
+    built.row.kind = LT_ROW_SIGNAL;
+    built.row.flags = exact ? LT_ROW_EXACT : 0;
+    return built;
+}
+
 BuiltRow cannot(CannotCause cause, bool exact) {
     BuiltRow built;
     built.row.kind = LT_ROW_CANNOT;
@@ -226,12 +233,24 @@ bool ProcessCode::has_frame_pointer(const lt_uframe& frame) {
     return caller != 0 && find_mapping(maps_, caller - 1) != nullptr && follows_call(caller);
 }
 
+/// mov $15,%eax or %rax; syscall: what a signal handler returns to where the library wrote no
+/// call-frame information for it (musl, Go). Of the process's memory, which may be its own doing: no
+/// other is taught it.
+bool ProcessCode::is_signal_return(std::uint64_t address) const {
+    static constexpr std::array<std::uint8_t, 9> kLong{0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+    static constexpr std::array<std::uint8_t, 7> kShort{0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};
+    std::array<std::uint8_t, kLong.size()> code{};
+    if (!read_memory(address, {reinterpret_cast<char*>(code.data()), code.size()})) return false;
+    return code == kLong || std::equal(kShort.begin(), kShort.end(), code.begin());
+}
+
 /// JITs (V8, .NET, the JVM with PreserveFramePointer) and much hand-written code
 /// keep frame pointers and say so nowhere. Such code gets the frame-pointer
 /// rule where the registers bear it out, at return addresses only: at any other
 /// place the frame may not be set up yet. A leaf that has none is skipped over
 /// then; nothing shows that from outside.
 BuiltRow ProcessCode::without_cfi(const lt_uframe& frame) {
+    if (is_signal_return(frame.pc)) return signal_return_row(frame.exact != 0);
     if (has_frame_pointer(frame)) return frame_pointer_row();
     return cannot(CannotCause::NoCfi, frame.exact != 0);
 }

@@ -51,7 +51,7 @@ struct HashMapsFileId {
 };
 
 /// The rows of all files, whoever maps them. Least recently used files go when
-/// they hold more than the budget together, or are too many: each holds a descriptor.
+/// they hold more than the budget together, or are too many. None is kept open.
 class CodeFiles {
 public:
     /// `most_files`: held at a time, fewer where they are large. `held`: is told how
@@ -89,7 +89,7 @@ private:
 struct PlacedRow {
     BuiltRow built;        ///< row.pc is the address in the process
     lt_row_range range;    ///< the executable mapping
-    bool guessed = false;  ///< by frame pointer: nothing describes this code
+    bool guessed = false;  ///< by frame pointer, or what the code does: nothing describes it
 };
 
 /// Who is to pay for the time that looks at a process take: its real user id; where that is of
@@ -199,6 +199,7 @@ private:
     BuiltRow without_cfi(const lt_uframe& frame);
     bool has_frame_pointer(const lt_uframe& frame);
     bool follows_call(std::uint64_t address);
+    [[nodiscard]] bool is_signal_return(std::uint64_t address) const;
 
     Name name_;
     CodeUser user_ = kNoUser;

@@ -229,6 +229,47 @@ TEST_CASE("rows are known for a program that was deleted while it runs") {
     CHECK(walk_rows(*code, frame_of(thread->registers())).end == WalkEnd::Complete);
 }
 
+TEST_CASE("no file is kept open for its rows") {
+    StoppedProgram program;
+    auto& [child, thread, files, code] = program;
+    CHECK(walk_rows(*code, frame_of(thread->registers())).end == WalkEnd::Complete);
+    CHECK(files.size() >= 2);
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+        std::error_code gone;
+        const auto file = std::filesystem::read_symlink(entry.path(), gone).string();
+        CHECK(!file.starts_with(kStackPrograms));
+        CHECK(file.find("libc") == std::string::npos);
+    }
+}
+
+// Code of this program's that nothing describes, behind some that is not called.
+asm(R"(
+    .pushsection .text
+    .skip 64, 0x90
+lattop_test_signal_return:
+    movq $15, %rax
+    syscall
+    .skip 64, 0x90
+    .popsection
+)");
+extern "C" const char lattop_test_signal_return[];
+
+TEST_CASE("code that returns from a signal is known by what it does where nothing describes it") {
+    CodeFiles files(kFileBytes);
+    auto code = ProcessCode::open("/proc", static_cast<std::uint32_t>(::getpid()),
+                                  start_ns_of(::getpid()), files);
+    REQUIRE(code);
+    lt_uframe frame{};
+    frame.pc = reinterpret_cast<std::uintptr_t>(lattop_test_signal_return);
+    frame.exact = GENERATE(0U, 1U);
+    const auto placed = code->row_at(frame);
+    REQUIRE(placed);
+    CHECK(placed->built.row.kind == LT_ROW_SIGNAL);
+    CHECK(placed->built.row.flags == (frame.exact != 0 ? LT_ROW_EXACT : 0));
+    frame.pc += 1;
+    CHECK(code->row_at(frame)->built.row.kind == LT_ROW_CANNOT);
+}
+
 TEST_CASE("a file that no longer fits is let go of, and read again a few times in a look") {
     const Child child(kStackPrograms + "/stack_O2", kStackLines);
     const auto thread = StoppedThread::stop(wait_for_reader(child.task().pid));
