@@ -15,7 +15,7 @@
 namespace lattop {
 
 /// A map from Key to Value within a budget. Costs are in whatever unit the
-/// budget is. The entry used last always stays, whatever it costs.
+/// budget is. The entry used last always stays, whatever it costs, unless another is expected.
 template <typename Key, typename Value, typename Hash = std::hash<Key>>
 class BoundedCache {
 public:
@@ -42,12 +42,21 @@ public:
 
     /// Puts or replaces a value and drops what no longer fits.
     Value& put(const Key& key, Value value, std::size_t cost = 1) {
+        expected_ = 0;
         erase(key);
         entries_.push_front({key, std::move(value), cost});
         index_.emplace(key, entries_.begin());
         set_total(cost_ + cost);
         drop_what_does_not_fit();
         return entries_.front().value;
+    }
+
+    /// What is about to be made and put will cost so much, or nothing will be: room is made for it,
+    /// and it counts as held. To make it may take for ever.
+    void expect(std::size_t cost) {
+        expected_ = cost;
+        set_total(cost_);
+        drop_what_does_not_fit();
     }
 
     /// What a value costs by now; others may be dropped for it.
@@ -93,11 +102,12 @@ private:
 
     void set_total(std::size_t cost) {
         cost_ = cost;
-        if (held_ != nullptr) *held_ = cost;
+        if (held_ != nullptr) *held_ = cost + expected_;
     }
 
     void drop_what_does_not_fit() {
-        while (cost_ > budget_ && entries_.size() > 1)
+        const std::size_t kept = expected_ == 0 ? 1 : 0;
+        while (cost_ + expected_ > budget_ && entries_.size() > kept)
             drop_oldest();
     }
 
@@ -109,6 +119,7 @@ private:
 
     std::size_t budget_;
     std::size_t cost_ = 0;
+    std::size_t expected_ = 0;
     std::atomic<std::size_t>* held_;
     std::list<Entry> entries_;  // most recently used first
     std::unordered_map<Key, typename std::list<Entry>::iterator, Hash> index_;

@@ -178,8 +178,11 @@ CfiRows::CfiRows(ElfBytes file)
 CfiRows::~CfiRows() = default;
 
 std::unique_ptr<CfiRows> CfiRows::from_file(UniqueFd fd, std::size_t most_bytes) {
-    ElfBytes file = ElfBytes::from_file(std::move(fd));
-    if (FrameSections::bytes_to_read(file) > most_bytes) return nullptr;
+    return from_elf(ElfBytes::from_file(std::move(fd)), most_bytes);
+}
+
+std::unique_ptr<CfiRows> CfiRows::from_elf(ElfBytes file, std::size_t most_bytes) {
+    if (bytes_to_read(file) > most_bytes) return nullptr;
     std::unique_ptr<CfiRows> rows(new CfiRows(std::move(file)));
     return rows->bytes() > most_bytes ? nullptr : std::move(rows);
 }

@@ -71,6 +71,13 @@ public:
     /// The file is closed then.
     static std::unique_ptr<CfiRows> from_file(UniqueFd fd, std::size_t most_bytes = SIZE_MAX);
 
+    /// The same in two steps: how much will be read of the file, and that. `file`: as it was
+    /// opened.
+    static std::size_t bytes_to_read(const ElfBytes& file) {
+        return FrameSections::bytes_to_read(file);
+    }
+    static std::unique_ptr<CfiRows> from_elf(ElfBytes file, std::size_t most_bytes);
+
     /// The same for an image in memory (the vdso).
     static std::unique_ptr<CfiRows> from_memory(std::vector<char> bytes);
 

@@ -108,6 +108,24 @@ CodeFiles::File CodeFiles::keep(const CodeFileId& id, const Mapping& mapping, Fi
     return files_.put(id, std::move(file), cost);
 }
 
+CodeFiles::File CodeFiles::read(const CodeFileId& id, const Mapping& mapping, UniqueFd fd) {
+    struct Expected {
+        explicit Expected(decltype(files_)& cache, std::size_t cost) : files(cache) {
+            files.expect(cost);
+        }
+        Expected(const Expected&) = delete;
+        Expected& operator=(const Expected&) = delete;
+        ~Expected() { files.expect(0); }
+        decltype(files_)& files;
+    };
+    ElfBytes elf = ElfBytes::from_file(std::move(fd));
+    const std::size_t bytes = CfiRows::bytes_to_read(elf);
+    if (bytes > most_of_a_file()) return nullptr;
+    const Expected expected(files_, bytes);
+    auto file = CfiRows::from_elf(std::move(elf), most_of_a_file());
+    return file == nullptr ? nullptr : keep(id, mapping, std::move(file));
+}
+
 bool CodeFiles::may_have(const Mapping& mapping) const {
     return names_.peek({mapping.device, mapping.inode}) != nullptr;
 }
@@ -184,9 +202,8 @@ ProcessCode::Opened ProcessCode::open_file(const Mapping& mapping, Load load) {
         return {known, false, id};
     UniqueFd fd = open_to_read(path);
     if (!fd) return {nullptr, is_want(errno)};
-    auto rows = CfiRows::from_file(std::move(fd), files_->most_of_a_file());
-    if (!rows) return {nullptr, true};
-    return {files_->keep(id, mapping, std::move(rows)), false, id};
+    auto file = files_->read(id, mapping, std::move(fd));
+    return file == nullptr ? Opened{nullptr, true} : Opened{std::move(file), false, id};
 }
 
 ProcessCode::Opened ProcessCode::file_of(const Mapping& mapping) {
@@ -234,8 +251,8 @@ bool ProcessCode::has_frame_pointer(const lt_uframe& frame) {
 }
 
 /// mov $15,%eax or %rax; syscall: what a signal handler returns to where the library wrote no
-/// call-frame information for it (musl, Go). Of the process's memory, which may be its own doing: no
-/// other is taught it.
+/// call-frame information for it (musl, Go). Of the process's memory, which may be its own doing:
+/// no other is taught it.
 bool ProcessCode::is_signal_return(std::uint64_t address) const {
     static constexpr std::array<std::uint8_t, 9> kLong{0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
     static constexpr std::array<std::uint8_t, 7> kShort{0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};

@@ -70,6 +70,10 @@ public:
     File find(const CodeFileId& id);
     File find(const CodeFileId& id, const Mapping& mapping);
     File keep(const CodeFileId& id, const Mapping& mapping, File file);
+
+    /// Reads a file and keeps it; nullptr where that takes more than most_of_a_file(). What is
+    /// about to be read counts as held.
+    File read(const CodeFileId& id, const Mapping& mapping, UniqueFd fd);
     [[nodiscard]] std::size_t size() const { return files_.size(); }
 
     /// Whether a file that maps call like this was kept or found: to ask a process

@@ -9,10 +9,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +22,7 @@
 #include "tests/unit/support/child.h"
 #include "unwind/cfi_rows.h"
 #include "unwind/elf_header.h"
+#include "unwind/process_code.h"
 
 namespace lattop::test {
 namespace {
@@ -207,6 +210,31 @@ TEST_CASE(
             return open(15 * kMiB) == nullptr && most_resident() - before < 8 * kMiB ? 1 : 0;
         }) == 1;
     CHECK(little);
+}
+
+TEST_CASE("room for what is to be read of a file is made before that, which may take for ever") {
+    const TempFolder folder;
+    const auto read = [&](CodeFiles& files, std::string_view name, std::size_t bytes,
+                          std::uint64_t inode) {
+        const std::string path = folder.path() + "/library";
+        const Bytes garbage(bytes, 0xfe);  // nothing of it is kept
+        write_library(path, {{name, garbage}});
+        return files.read({1, inode, 0, 0, 0}, {},
+                          UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)));
+    };
+    std::atomic<std::size_t> held = 0;
+    CodeFiles files(kMiB, SIZE_MAX, &held);
+    const std::weak_ptr<CfiRows> small = read(files, ".debug_frame", 4096, 1);
+    CHECK(!small.expired());
+    const std::size_t one = held;
+    const std::weak_ptr<CfiRows> large = read(files, ".debug_frame", kMiB, 2);
+    CHECK(!large.expired());
+    CHECK(small.expired());
+    CHECK(held == one);
+    files.set_budget(kMiB / 2);
+    CHECK(read(files, ".debug_frame", kMiB, 3) == nullptr);
+    CHECK(!large.expired());
+    CHECK(held == one);
 }
 
 TEST_CASE("what a file's entries take is counted, once libdw has come by all of them") {

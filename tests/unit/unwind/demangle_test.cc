@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
+
 #include "tests/unit/support/catch.h"
 #include "unwind/bounded_cache.h"
 
@@ -139,6 +141,24 @@ TEST_CASE("a bounded cache drops what was used least recently") {
     cache.erase(4);
     CHECK(cache.size() == 0);
     CHECK(cache.peek(4) == nullptr);
+}
+
+TEST_CASE("what a bounded cache expects has its room at once, and counts as held") {
+    std::atomic<std::size_t> held = 0;
+    BoundedCache<int, std::string> cache(10, &held);
+    cache.put(1, "one", 4);
+    cache.put(2, "two", 4);
+    cache.expect(6);
+    CHECK(cache.size() == 1);
+    CHECK(held == 10);
+    cache.put(3, "three", 5);
+    CHECK(cache.size() == 2);
+    CHECK(held == 9);
+    cache.expect(10);
+    CHECK(cache.size() == 0);
+    CHECK(held == 10);
+    cache.expect(0);
+    CHECK(held == 0);
 }
 
 }  // namespace lattop::test
