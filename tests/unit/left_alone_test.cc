@@ -43,7 +43,8 @@ TEST_CASE("a program is left alone sixty times as long as looks at it took, ten 
     CHECK(!its.alone.program({7, 1}, its.now + 600s));
 }
 
-TEST_CASE("a program that keeps a thread is left alone until that is through, and ten minutes more") {
+TEST_CASE(
+    "a program that keeps a thread is left alone until that is through, and ten minutes more") {
     Alone its;
     its.alone.keep({7, 1}, kPayer);
     CHECK(its.alone.program({7, 1}, its.now + 24h));
@@ -56,7 +57,8 @@ TEST_CASE("a program that keeps a thread is left alone until that is through, an
     CHECK(!its.alone.program({8, 1}, its.now));
 }
 
-TEST_CASE("of a user whose programs keep one thread after the other all are left alone for a time") {
+TEST_CASE(
+    "of a user whose programs keep one thread after the other all are left alone for a time") {
     Alone its;
     its.keep(1, kPayer);
     its.keep(2, kPayer);
@@ -72,7 +74,8 @@ TEST_CASE("of a user whose programs keep one thread after the other all are left
     CHECK(!its.alone.user(kPayer, its.now + 10min));
 }
 
-TEST_CASE("root's programs, and those of nobody known, are not left alone for one another's doing") {
+TEST_CASE(
+    "root's programs, and those of nobody known, are not left alone for one another's doing") {
     Alone its;
     for (const Payer payer : {kRootPayer, kNoPayer}) {
         for (std::uint32_t pid = 0; pid < 16; ++pid)
@@ -81,7 +84,8 @@ TEST_CASE("root's programs, and those of nobody known, are not left alone for on
     }
 }
 
-TEST_CASE("a user's programs that keep half of the threads there may be are all that is looked at") {
+TEST_CASE(
+    "a user's programs that keep half of the threads there may be are all that is looked at") {
     Alone its;
     for (std::uint32_t pid = 0; pid < 8; ++pid) {
         CHECK(!its.alone.user(kPayer, its.now));
