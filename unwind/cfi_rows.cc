@@ -34,23 +34,9 @@ struct FrameFreer {
 };
 using FrameHandle = std::unique_ptr<Dwarf_Frame, FrameFreer>;
 
-BuiltRow cannot(CannotCause cause) {
-    BuiltRow built;
-    built.row.kind = LT_ROW_CANNOT;
-    built.cannot = cause;
-    return built;
-}
-
 BuiltRow end_of_stack() {
     BuiltRow built;
     built.row.kind = LT_ROW_END;
-    return built;
-}
-
-BuiltRow signal_frame(std::int64_t ucontext_offset) {
-    BuiltRow built;
-    built.row.kind = LT_ROW_SIGNAL;
-    built.row.cfa_offset = static_cast<__s32>(ucontext_offset);
     return built;
 }
 
@@ -112,25 +98,25 @@ bool set_bp(lt_row& row, const Rule& rule, const CfiValue& cfa) {
 BuiltRow row_of(Dwarf_Frame* frame, std::uint64_t pc) {
     bool is_signal = false;
     const int column = dwarf_frame_info(frame, nullptr, nullptr, &is_signal);
-    if (column != kDwarfReturnAddress) return cannot(CannotCause::ReturnAddress);
+    if (column != kDwarfReturnAddress) return cannot_row(CannotCause::ReturnAddress);
     const Rule return_address = rule_of(frame, column, pc);
     if (return_address.kind == Rule::Kind::Undefined) return end_of_stack();
-    if (return_address.kind != Rule::Kind::At) return cannot(CannotCause::ReturnAddress);
+    if (return_address.kind != Rule::Kind::At) return cannot_row(CannotCause::ReturnAddress);
     // glibc's __restore_rt: every register at its place in the ucontext.
     if (is_signal && return_address.value.base == CfiValue::Base::Sp &&
         fits(return_address.value.offset))
-        return signal_frame(return_address.value.offset - LT_UC_PC);
+        return signal_row(return_address.value.offset - LT_UC_PC);
 
     Dwarf_Op* operations = nullptr;
     std::size_t count = 0;
-    if (dwarf_frame_cfa(frame, &operations, &count) != 0) return cannot(CannotCause::Cfa);
+    if (dwarf_frame_cfa(frame, &operations, &count) != 0) return cannot_row(CannotCause::Cfa);
     const auto cfa = evaluate_cfi({operations, count}, pc);
     BuiltRow built;
-    if (!cfa || !set_cfa(built.row, *cfa)) return cannot(CannotCause::Cfa);
+    if (!cfa || !set_cfa(built.row, *cfa)) return cannot_row(CannotCause::Cfa);
     constexpr CfiValue kBelowCfa{CfiValue::Base::Cfa, -8};
     if (relative_to_cfa(return_address.value, *cfa) != kBelowCfa)
-        return cannot(CannotCause::ReturnAddress);
-    if (!set_bp(built.row, rule_of(frame, kDwarfBp, pc), *cfa)) return cannot(CannotCause::Bp);
+        return cannot_row(CannotCause::ReturnAddress);
+    if (!set_bp(built.row, rule_of(frame, kDwarfBp, pc), *cfa)) return cannot_row(CannotCause::Bp);
     return built;
 }
 
@@ -170,6 +156,20 @@ const char* cannot_text(CannotCause cause) {
     return "";
 }
 
+BuiltRow cannot_row(CannotCause cause) {
+    BuiltRow built;
+    built.row.kind = LT_ROW_CANNOT;
+    built.cannot = cause;
+    return built;
+}
+
+BuiltRow signal_row(std::int64_t ucontext_offset) {
+    BuiltRow built;
+    built.row.kind = LT_ROW_SIGNAL;
+    built.row.cfa_offset = static_cast<__s32>(ucontext_offset);
+    return built;
+}
+
 CfiRows::CfiRows(ElfBytes file)
     : file_(std::move(file)), unwinding_(std::make_unique<Unwinding>(file_)) {
     file_.let_go();
@@ -178,11 +178,11 @@ CfiRows::CfiRows(ElfBytes file)
 CfiRows::~CfiRows() = default;
 
 std::unique_ptr<CfiRows> CfiRows::from_file(UniqueFd fd, std::size_t most_bytes) {
-    return from_elf(ElfBytes::from_file(std::move(fd)), most_bytes);
+    ElfBytes file = ElfBytes::from_file(std::move(fd));
+    return bytes_to_read(file) > most_bytes ? nullptr : from_elf(std::move(file), most_bytes);
 }
 
 std::unique_ptr<CfiRows> CfiRows::from_elf(ElfBytes file, std::size_t most_bytes) {
-    if (bytes_to_read(file) > most_bytes) return nullptr;
     std::unique_ptr<CfiRows> rows(new CfiRows(std::move(file)));
     return rows->bytes() > most_bytes ? nullptr : std::move(rows);
 }
@@ -203,7 +203,7 @@ bool CfiRows::is_entry(std::uint64_t look_up) const {
 
 BuiltRow CfiRows::without_cfi(std::uint64_t look_up) const {
     if (is_entry(look_up)) return end_of_stack();
-    return cannot(unwinding_->sections.damaged() ? CannotCause::BadCfi : CannotCause::NoCfi);
+    return cannot_row(unwinding_->sections.damaged() ? CannotCause::BadCfi : CannotCause::NoCfi);
 }
 
 BuiltRow CfiRows::build(std::uint64_t address, bool exact) {
@@ -216,7 +216,7 @@ BuiltRow CfiRows::build(std::uint64_t address, bool exact) {
 
 BuiltRow CfiRows::row_at(std::uint64_t file_offset, bool exact, CodeUser asker) {
     const auto address = file_.address_of(file_offset - (exact ? 0 : 1));
-    if (!file_.usable() || !address) return cannot(CannotCause::NoFile);
+    if (!file_.usable() || !address) return cannot_row(CannotCause::NoFile);
     const std::uint64_t key = file_offset << 1 | (exact ? 1 : 0);
     auto known = rows_.find(key);
     if (known == rows_.end()) {

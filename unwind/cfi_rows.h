@@ -51,6 +51,11 @@ struct BuiltRow {
     CannotCause cannot = CannotCause::None;
 };
 
+/// Without a pc: a row that says why there is none, and one of a signal's frame, whose ucontext is
+/// so far behind sp.
+BuiltRow cannot_row(CannotCause cause);
+BuiltRow signal_row(std::int64_t ucontext_offset);
+
 /// Whose process asks: a real user id of this user namespace. That of another one is not
 /// to be told from its owner by us, and counts as nobody else's: kApart | its number.
 using CodeUser = std::uint64_t;
@@ -71,8 +76,8 @@ public:
     /// The file is closed then.
     static std::unique_ptr<CfiRows> from_file(UniqueFd fd, std::size_t most_bytes = SIZE_MAX);
 
-    /// The same in two steps: how much will be read of the file, and that. `file`: as it was
-    /// opened.
+    /// The same in two steps: how much will be read of the file, which is for the caller to judge,
+    /// and that. `file`: as it was opened.
     static std::size_t bytes_to_read(const ElfBytes& file) {
         return FrameSections::bytes_to_read(file);
     }

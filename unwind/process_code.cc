@@ -48,21 +48,6 @@ BuiltRow frame_pointer_row() {
     return built;
 }
 
-BuiltRow signal_return_row(bool exact) {
-    BuiltRow built;
-    built.row.kind = LT_ROW_SIGNAL;
-    built.row.flags = exact ? LT_ROW_EXACT : 0;
-    return built;
-}
-
-BuiltRow cannot(CannotCause cause, bool exact) {
-    BuiltRow built;
-    built.row.kind = LT_ROW_CANNOT;
-    built.row.flags = exact ? LT_ROW_EXACT : 0;
-    built.cannot = cause;
-    return built;
-}
-
 }  // namespace
 
 std::size_t HashCodeFileId::operator()(const CodeFileId& id) const {
@@ -267,9 +252,9 @@ bool ProcessCode::is_signal_return(std::uint64_t address) const {
 /// place the frame may not be set up yet. A leaf that has none is skipped over
 /// then; nothing shows that from outside.
 BuiltRow ProcessCode::without_cfi(const lt_uframe& frame) {
-    if (is_signal_return(frame.pc)) return signal_return_row(frame.exact != 0);
+    if (is_signal_return(frame.pc)) return signal_row(0);
     if (has_frame_pointer(frame)) return frame_pointer_row();
-    return cannot(CannotCause::NoCfi, frame.exact != 0);
+    return cannot_row(CannotCause::NoCfi);
 }
 
 std::optional<PlacedRow> ProcessCode::row_at(const lt_uframe& frame) {
@@ -286,7 +271,7 @@ std::optional<PlacedRow> ProcessCode::row_at(const lt_uframe& frame) {
         placed.built = file->row_at(frame.pc - mapping->start + mapping->offset, exact, user_);
     const bool has_file = mapping->inode != 0 || mapping->path == kVdso;
     if (file == nullptr && has_file)
-        placed.built = cannot(opened.wanting ? CannotCause::NoRoom : CannotCause::NoFile, exact);
+        placed.built = cannot_row(opened.wanting ? CannotCause::NoRoom : CannotCause::NoFile);
     if (!has_file || placed.built.cannot == CannotCause::NoCfi ||
         placed.built.cannot == CannotCause::NoFile)
         if (BuiltRow bare = without_cfi(frame); bare.cannot == CannotCause::None || !has_file) {
@@ -294,6 +279,7 @@ std::optional<PlacedRow> ProcessCode::row_at(const lt_uframe& frame) {
             placed.guessed = bare.cannot == CannotCause::None;
         }
     placed.built.row.pc = frame.pc;
+    placed.built.row.flags |= exact ? LT_ROW_EXACT : 0;
     return placed;
 }
 
