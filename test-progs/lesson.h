@@ -46,23 +46,28 @@ static inline void truth_teach(int fd, struct lt_teach* lesson) {
         if (errno != EAGAIN) truth_die("LT_IOC_TEACH");
 }
 
-/* A lesson of one row, for a page of code of this process's own */
+/* A lesson of one row, which stays where it is. */
 struct truth_one_row {
     struct lt_row row;
     struct lt_row_range range;
     struct lt_teach lesson;
 };
 
-/* one stays where it is. buffer: as above */
+/* For a page of code of pid's. buffer: as above */
+static inline void truth_one_row_for(uint32_t pid, uint64_t code, struct truth_one_row* one, char* buffer, size_t size) {
+    one->range = (struct lt_row_range){code, code + 4096};
+    one->row = (struct lt_row){.pc = code, .kind = LT_ROW_SP, .cfa_offset = 8};
+    one->lesson = (struct lt_teach){
+        .rows = (uintptr_t)&one->row, .n_rows = 1, .ranges = (uintptr_t)&one->range, .n_ranges = 1};
+    truth_lesson_for(pid, &one->lesson, buffer, size);
+}
+
+/* For one of this process's own. */
 static inline void truth_one_row(struct truth_one_row* one, char* buffer, size_t size) {
     char* code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (code == MAP_FAILED) truth_die("mmap");
-    one->range = (struct lt_row_range){(uintptr_t)code, (uintptr_t)code + 4096};
-    one->row = (struct lt_row){.pc = one->range.start, .kind = LT_ROW_SP, .cfa_offset = 8};
-    one->lesson = (struct lt_teach){
-        .rows = (uintptr_t)&one->row, .n_rows = 1, .ranges = (uintptr_t)&one->range, .n_ranges = 1};
-    truth_lesson(&one->lesson, buffer, size);
+    truth_one_row_for((uint32_t)getpid(), (uintptr_t)code, one, buffer, size);
 }
 
 #endif

@@ -19,7 +19,7 @@ struct lessons {
 
 static struct lessons of_locked = {.whose = "locked"};
 static struct lessons* of_others;  /* which they share */
-static struct lt_teach of_locked_one;
+static struct truth_one_row locked_one;
 static int lattop;
 static atomic_bool ends;
 static char buffer[TRUTH_BUFFER_BYTES];
@@ -37,7 +37,7 @@ static int teach(struct lessons* l, struct lt_teach* lesson) {
 
 static void* teach_locked(void* unused) {
     while (!ends)
-        if (teach(&of_locked, &of_locked_one) != EAGAIN) truth_die("its map is not locked");
+        if (teach(&of_locked, &locked_one.lesson) != EAGAIN) truth_die("its map is not locked");
     return unused;
 }
 
@@ -58,8 +58,6 @@ static void say(const struct lessons* l) {
 
 int main(int argc, char** argv) {
     long locked = truth_arg(argc, argv, 1, 0), rounds = truth_arg(argc, argv, 2, 10);
-    struct lt_row row = {.pc = 4096, .kind = LT_ROW_SP, .cfa_offset = 8};
-    struct lt_row_range range = {4096, 8192};
     pthread_t teacher;
     int status;
 
@@ -67,8 +65,8 @@ int main(int argc, char** argv) {
     of_others = mmap(NULL, sizeof(*of_others), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (of_others == MAP_FAILED) truth_die("mmap");
     of_others->whose = "others";
-    of_locked_one = (struct lt_teach){.rows = (uintptr_t)&row, .n_rows = 1, .ranges = (uintptr_t)&range, .n_ranges = 1};
-    truth_lesson_for((uint32_t)locked, &of_locked_one, buffer, sizeof(buffer));
+    /* Whether there is code is not asked before the map is locked */
+    truth_one_row_for((uint32_t)locked, 4096, &locked_one, buffer, sizeof(buffer));
     truth_need0(pthread_create(&teacher, NULL, teach_locked, NULL), "pthread_create");
     while (rounds--) {
         if (truth_need(fork(), "fork") == 0) teach_another();

@@ -21,11 +21,10 @@ static void* read_often(void* unused) {
         .traces = LT_TRACES_ALL,
         .uid = LT_UID_ANY,
     };
-    int fd = (int)truth_need(open(LT_PROC_PATH, O_RDONLY | O_CLOEXEC), LT_PROC_PATH);
+    int fd = (int)truth_need(truth_open_query(&query), LT_PROC_PATH);
     uint64_t now = truth_clock(CLOCK_MONOTONIC), before, longest;
     char byte;
 
-    truth_need(ioctl(fd, LT_IOC_QUERY, &query), "LT_IOC_QUERY");
     while (now < end_ns) {
         before = now;
         if (pread(fd, &byte, 1, 0) < 0 && errno != EDQUOT) truth_die("pread");

@@ -158,6 +158,17 @@ static inline bool truth_sched_field(const char* text, const char* name, uint64_
     return true;
 }
 
+/* -1: there is no lattop */
+static inline int truth_open_query(const struct lt_query* query) {
+    int fd = open(LT_PROC_PATH, O_RDONLY | O_CLOEXEC);
+
+    if (fd >= 0)
+        truth_need(ioctl(fd, LT_IOC_QUERY, query), "LT_IOC_QUERY");
+    else if (errno != ENOENT)
+        truth_die(LT_PROC_PATH);
+    return fd;
+}
+
 static inline int truth_open_lattop(uint32_t tid) {
     struct lt_query query = {
         .size = sizeof(query),
@@ -169,13 +180,8 @@ static inline int truth_open_lattop(uint32_t tid) {
         .n_pids = 1,
         .pids = (uintptr_t)&tid,
     };
-    int fd = open(LT_PROC_PATH, O_RDONLY | O_CLOEXEC);
 
-    if (fd >= 0)
-        truth_need(ioctl(fd, LT_IOC_QUERY, &query), "LT_IOC_QUERY");
-    else if (errno != ENOENT)
-        truth_die(LT_PROC_PATH);
-    return fd;
+    return truth_open_query(&query);
 }
 
 /* Fills buffer with a fresh snapshot; ends the program if there is none or it does not fit. */
