@@ -291,12 +291,12 @@ bool lt_owner_read(const struct lt *lt, u16 owner, kuid_t *uid, u32 *held)
  * Of all whose descriptors are this user's, one goes on: others wait for one of them at most, however many
  * threads he has. The caller has a pin. -EINTR: it may not go on
  */
-int lt_owner_read_begin(struct lt *lt, u16 owner)
+int lt_owner_lock_reading(struct lt *lt, u16 owner)
 {
 	return owner ? mutex_lock_interruptible(&lt->owners[owner].reading) : 0;
 }
 
-void lt_owner_read_end(struct lt *lt, u16 owner)
+void lt_owner_unlock_reading(struct lt *lt, u16 owner)
 {
 	if (owner)
 		mutex_unlock(&lt->owners[owner].reading);

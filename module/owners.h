@@ -46,8 +46,8 @@ bool lt_owner_whose(const struct cred *cred, kuid_t *uid);
 /* Process context */
 u16 lt_owner_of(struct lt *lt, struct task_struct *p);
 bool lt_owner_read(const struct lt *lt, u16 owner, kuid_t *uid, u32 *held);
-int lt_owner_read_begin(struct lt *lt, u16 owner);
-void lt_owner_read_end(struct lt *lt, u16 owner);
+int lt_owner_lock_reading(struct lt *lt, u16 owner);
+void lt_owner_unlock_reading(struct lt *lt, u16 owner);
 int lt_owners_init(struct lt *lt);
 void lt_owners_exit(struct lt *lt);
 u64 lt_owners_bytes(void);

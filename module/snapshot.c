@@ -358,14 +358,14 @@ static int fill(struct lt *lt, const struct lt_viewer *v, const struct lt_reques
  */
 static int lock_as_reader(struct lt *lt, u16 owner)
 {
-	if (lt_owner_read_begin(lt, owner))
+	if (lt_owner_lock_reading(lt, owner))
 		return -ERESTARTSYS;
 	if (!mutex_lock_interruptible(&lt->readers)) {
 		if (!mutex_lock_interruptible(&lt->mutex))
 			return 0;
 		mutex_unlock(&lt->readers);
 	}
-	lt_owner_read_end(lt, owner);
+	lt_owner_unlock_reading(lt, owner);
 	return -ERESTARTSYS;
 }
 
@@ -373,7 +373,7 @@ static void unlock_as_reader(struct lt *lt, u16 owner)
 {
 	mutex_unlock(&lt->mutex);
 	mutex_unlock(&lt->readers);
-	lt_owner_read_end(lt, owner);
+	lt_owner_unlock_reading(lt, owner);
 }
 
 /*
