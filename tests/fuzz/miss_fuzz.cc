@@ -106,7 +106,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         lt_miss miss{};
         miss.pid = miss.tgid = kOwnPid;
         miss.start_ns = start;
-        miss.flags = (choice & 1U) != 0 ? LT_ROW_EXACT : 0U;
+        miss.flags = (choice & 1U) != 0 ? std::uint32_t{LT_ROW_EXACT} : 0U;
         miss.pc = address(bytes, choice >> 1U);
         miss.sp = address(bytes, choice >> 3U);
         miss.bp = address(bytes, choice >> 5U);

@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         sleep.task.tgid = reader.fixed<std::uint32_t>();
         sleep.task.start_ns = reader.fixed<std::uint64_t>();
         sleep.begin_ns = reader.fixed<std::uint64_t>();
-        for (const std::uint64_t time_ns : {0, 100, 150, 300}) {
+        for (const std::uint64_t time_ns : {0UL, 100UL, 150UL, 300UL}) {
             const std::string* object = recorded.objects().find(sleep, time_ns);
             REQUIRE(object == nullptr || object->size() <= kMaxObjectText);
         }
