@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Who is left alone by a resolver, and until when, having kept its thread: a program, so that it
-// has a sixtieth of the thread's time and no more, whether it computed or waited; and its user,
-// since a program that forks is always a new one. Used by ResolverWorker.
+// Who is left alone by one who looks at processes, and until when, having kept his thread: a
+// program, so that it has a sixtieth of the thread's time and no more (or whatever `times` says);
+// and its user, since a program that forks is always a new one. Used by ResolverWorker, for
+// whatever a look took, and by WorkerNamer.
 //
 // A user may have two whole looks of the patience before that is so: what lies on a file server
 // that died is one's own misfortune, and his other programs are not to be forgotten for it. Root is
-// not counted: it could end the resolver.
+// not counted: it could end who looks.
 //
 // A program has half a look of the patience: the first look at it, where its files are large or
 // slow, is not repeated.
 //
-// Only looks of a second and more are noted, and each for no longer than half an hour. So there
-// are never more than some 2000 of them.
+// Only looks of a second and more are to be noted, each for as long as it is left alone at most, so
+// that there are never more than some 2000 of them.
 #pragma once
 
 #include <chrono>
@@ -21,7 +22,7 @@
 #include <mutex>
 
 #include "lattop/model/program_id.h"
-#include "unwind/process_code.h"
+#include "unwind/payer.h"
 
 namespace lattop {
 

@@ -32,9 +32,6 @@ constexpr std::size_t kLeastFileCost = 16384;
 /// Rows that are looked through for a process: a file may be mapped in ever so many pieces.
 constexpr std::size_t kMaxKnownLooks = std::size_t{1} << 22;
 
-/// Ids that one user namespace gets of those of /etc/subuid, mostly.
-constexpr std::uint32_t kIdsOfOne = 65536;
-
 /// Of files in maps, remembered.
 constexpr std::size_t kMaxNames = 65536;
 
@@ -139,7 +136,7 @@ void ProcessCode::note_user() {
     const std::uint64_t users = proc_files_.user_namespace();
     const bool here = users == own_user_namespace();
     user_ = !real || users == 0 ? kNoUser : here ? *real : kApart | users;
-    payer_ = !real ? kNoPayer : here || *real < kIdsOfOne ? *real : kApart | *real / kIdsOfOne;
+    payer_ = payer_of(real, here);
 }
 
 bool ProcessCode::read_maps() {

@@ -22,6 +22,7 @@
 
 #include "unwind/bounded_cache.h"
 #include "unwind/cfi_rows.h"
+#include "unwind/payer.h"
 #include "unwind/process_files.h"
 #include "unwind/row_step.h"
 
@@ -95,12 +96,6 @@ struct PlacedRow {
     lt_row_range range;    ///< the executable mapping
     bool guessed = false;  ///< by frame pointer, or what the code does: nothing describes it
 };
-
-/// Who is to pay for the time that looks at a process take: its real user id; where that is of
-/// another user namespace, the 65536 ids it is among, of which mostly one user has all.
-using Payer = std::uint64_t;
-inline constexpr Payer kRootPayer = 0;
-inline constexpr Payer kNoPayer = UINT64_MAX;  ///< not to be told
 
 class ProcessCode {
 public:

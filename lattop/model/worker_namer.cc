@@ -16,6 +16,7 @@
 
 #include "lattop/model/name_finder.h"
 #include "unwind/background_thread.h"
+#include "unwind/process_files.h"
 #include "unwind/remote_unwind.h"
 
 namespace lattop {
@@ -24,6 +25,9 @@ namespace {
 /// A thread that was on a CPU, or its reader, for more than this part of the time at a request is
 /// at work.
 constexpr int kAtWork = 5;
+
+/// What a second of work counts for, where waiting does for one.
+constexpr int kWorkCounts = 10;
 
 /// Processes that progress() names; there may be more.
 constexpr std::size_t kSilentNamed = 3;
@@ -72,6 +76,12 @@ std::chrono::nanoseconds thread_cpu_time(pthread_t thread) {
     if (::pthread_getcpuclockid(thread, &clock) != 0 || ::clock_gettime(clock, &time) != 0)
         return {};
     return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+Payer payer_of_task(const TaskRef& task) {
+    const auto files = ProcessFiles::open("/proc", task.pid, task.start_ns);
+    const Payer payer = files ? payer_of(*files) : kNoPayer;
+    return payer == kRootPayer || payer == own_payer() ? kNoPayer : payer;
 }
 
 ProgramId WorkerNamer::program_of(const NameRequest& request) {
@@ -129,8 +139,32 @@ NameRequest WorkerNamer::Shared::begin(Worker& worker, const ReadingTime& readin
     worker.since = worker.begun = limits.now();
     worker.thread = ::pthread_self();
     worker.reading_time = reading_time;
-    worker.worked = worked(worker);
+    worker.worked = worker.worked_before = worked(worker);
+    worker.payer = kNoPayer;
     return request;
+}
+
+/// Whether its user, or its program, had enough of the threads' time for now. A live stack is one
+/// that somebody looks at.
+bool WorkerNamer::Shared::put_off_for_now(Worker& worker, const NameRequest& request, Payer payer) {
+    const Time now = limits.now();
+    worker.payer = payer;
+    return payer != kNoPayer && payer != kRootPayer && !request.live &&
+           (alone.program(*worker.at, now) || alone.user(payer, now));
+}
+
+/// What the request took so far, as far as it counts.
+WorkerNamer::Time::duration WorkerNamer::Shared::waited(const Worker& worker, Time now) const {
+    const auto took = now - worker.begun;
+    const auto work = std::min<Time::duration>(worked(worker) - worker.worked_before, took);
+    return took - work + work / kWorkCounts;
+}
+
+/// Again where no other thread could take over yet.
+void WorkerNamer::Shared::mark_silent(Worker& worker, Time now) {
+    if (std::exchange(worker.silent, true)) return;
+    alone.keep(*worker.at, worker.payer);
+    alone.left_behind(worker.payer, now);
 }
 
 /// Whether the request keeps the thread, waiting; one that is at work has as much time again, but
@@ -148,10 +182,17 @@ bool WorkerNamer::Shared::kept(Worker& worker, Time now) const {
 }
 
 /// How long a process keeps its own thread minds nobody but who waits for all names: the next
-/// time it may be as slow again, and is not silent for that.
+/// time it may be as slow again, for as long as one at work, and is not silent for that.
 void WorkerNamer::Shared::end(Worker& worker) {
-    if (worker.silent && common.get() != &worker)
-        worker.patience = std::max(worker.patience, 2 * (limits.now() - worker.begun));
+    const Time now = limits.now();
+    if (worker.silent) {
+        alone.through(*worker.at, now);
+        if (common.get() != &worker)
+            worker.patience = std::max(
+                worker.patience, std::min<Time::duration>(2 * (now - worker.begun), limits.work));
+    } else if (const auto counts = waited(worker, now); counts >= limits.unnoted) {
+        alone.note(*worker.at, worker.payer, counts, now);
+    }
     worker.silent = false;
     worker.at.reset();
 }
@@ -232,7 +273,11 @@ void WorkerNamer::work(const std::shared_ptr<Shared>& shared,
     while (shared->wait_for_request(*worker, lock)) {
         const NameRequest request = shared->begin(*worker, tools.reading_time);
         lock.unlock();
-        NameAnswer answer = tools.find(request);
+        const Payer payer = shared->limits.payer(request.task);
+        lock.lock();
+        const bool looks = !shared->put_off_for_now(*worker, request, payer);
+        lock.unlock();
+        NameAnswer answer = looks ? tools.find(request) : not_now(request);
         lock.lock();
         shared->end(*worker);
         shared->give(std::move(answer));
@@ -266,13 +311,13 @@ void WorkerNamer::look() {
 void WorkerNamer::leave_behind(Time now) {
     const std::shared_ptr<Worker> common = shared_->common;
     if (shared_->kept(*common, now)) {
-        common->silent = true;
+        shared_->mark_silent(*common, now);
         replace_common();
         shared_->put_off(*common);
     }
     for (const auto& [program, worker] : shared_->own) {
         if (!shared_->kept(*worker, now)) continue;
-        worker->silent = true;
+        shared_->mark_silent(*worker, now);
         shared_->put_off(*worker);
     }
 }

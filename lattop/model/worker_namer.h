@@ -17,6 +17,11 @@
 // was read of its files is not read again. It ends when it had nothing to do for a minute. Where
 // 16 processes keep a thread each, the common one is waited for: all is "not now" until then.
 //
+// Slow for less than that at each stack, or by one process after the other, a user would keep who
+// waits for all names for ever. So his programs have a tenth of a thread's time, apart from the
+// first seconds, and are "not now" for the rest (LeftAlone); what is at work instead of waiting
+// counts for a tenth. Not those of root or of who runs lattop, nor what somebody looks at.
+//
 // Each thread has a NameFinder, and so all that this remembers, of its own: some hundred MB of
 // symbols at most (SymbolizerLimits). A new common thread reads again what it needs, which is
 // little: StackNames keeps what was found.
@@ -39,8 +44,10 @@
 #include <utility>
 #include <vector>
 
+#include "lattop/left_alone.h"
 #include "lattop/model/namer.h"
 #include "lattop/model/program_id.h"
+#include "unwind/payer.h"
 #include "unwind/program_image.h"
 #include "unwind/unique_fd.h"
 
@@ -61,11 +68,18 @@ using MakeNameTools = std::function<NameTools()>;
 /// CPU time of a thread of this process; 0 where that cannot be known.
 std::chrono::nanoseconds thread_cpu_time(pthread_t thread);
 
+/// kNoPayer where its time is nobody's who could be left alone: root's, or of who runs this
+/// program.
+Payer payer_of_task(const TaskRef& task);
+
 struct NamerLimits {
     std::chrono::milliseconds patience{10'000};  ///< with one request that it waits at
     std::chrono::milliseconds work{60'000};      ///< with one that it is at work at
     std::chrono::milliseconds linger{60'000};    ///< of a process's own thread without one
     std::size_t threads = 16;                    ///< processes with a thread of their own
+    unsigned left_alone = 10;                    ///< times as long as a user's programs waited
+    std::chrono::milliseconds unnoted{1'000};    ///< what a request may take, and none of it counts
+    std::function<Payer(const TaskRef&)> payer = payer_of_task;
     std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
     std::function<std::chrono::nanoseconds(pthread_t)> worked = thread_cpu_time;
 };
@@ -100,10 +114,12 @@ private:
         std::deque<NameRequest> requests;
         std::optional<ProgramId> at;  // of the request that it is at, and since when
         Time begun;
-        Time since;                         // the same, or when it was last seen at work
-        pthread_t thread{};                 // while it is at one
-        ReadingTime reading_time;           // of its tools, while it is at one
-        std::chrono::nanoseconds worked{};  // CPU time at `since`, its own and that
+        Time since;                                // the same, or when it was last seen at work
+        pthread_t thread{};                        // while it is at one
+        ReadingTime reading_time;                  // of its tools, while it is at one
+        std::chrono::nanoseconds worked{};         // CPU time at `since`, its own and that
+        std::chrono::nanoseconds worked_before{};  // the same at `begun`
+        Payer payer = kNoPayer;                    // for what it is at
         std::chrono::steady_clock::duration patience;
         bool silent = false;   // at it for longer than that
         bool ended = false;    // is to end
@@ -115,6 +131,7 @@ private:
         Shared(MakeNameTools tools, const NamerLimits& given)
             : make(std::move(tools)),
               limits(given),
+              alone(given.left_alone, given.patience),
               common(std::make_shared<Worker>(given.patience)) {}
         Worker& worker_of(const ProgramId& program);
         void add(NameRequest request);
@@ -123,6 +140,9 @@ private:
         NameRequest begin(Worker& worker, const ReadingTime& reading_time);
         [[nodiscard]] std::chrono::nanoseconds worked(const Worker& worker) const;
         bool kept(Worker& worker, Time now) const;
+        bool put_off_for_now(Worker& worker, const NameRequest& request, Payer payer);
+        void mark_silent(Worker& worker, Time now);
+        [[nodiscard]] Time::duration waited(const Worker& worker, Time now) const;
         void end(Worker& worker);
         void put_off(Worker& worker);
         bool make_room();
@@ -131,6 +151,7 @@ private:
 
         const MakeNameTools make;
         const NamerLimits limits;
+        LeftAlone alone;
         mutable std::mutex lock;
         std::condition_variable changed;  // for who answers
         std::condition_variable watched;  // for the watcher

@@ -3,6 +3,7 @@
 // No test waits for a time: the clock is the test's but in one, which waits for what must come.
 #include "lattop/model/worker_namer.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 
 #include <algorithm>
@@ -138,6 +139,7 @@ struct Named {
         limits.patience = 10s;
         limits.now = [this] { return time.load(); };
         limits.worked = [this](pthread_t) { return worked.load(); };
+        limits.payer = [](const TaskRef& task) { return payer_of_hundred(task.tgid); };
         return limits;
     }
 
@@ -145,6 +147,19 @@ struct Named {
     void pass(std::chrono::seconds seconds) {
         time = time.load() + seconds;
         namer.look();
+    }
+
+    /// Processes 100 to 199 are of user 1, and so on; those below of root.
+    static Payer payer_of_hundred(std::uint32_t tgid) { return tgid / 100; }
+
+    /// Asks for one whose files are slow, for so long, and whose names come then.
+    void ask_slow(std::uint32_t tgid, std::chrono::seconds seconds, std::uint64_t trace = 1) {
+        finders.keep(tgid);
+        namer.submit({request_for(tgid, trace)});
+        finders.wait_for_kept(1);
+        pass(seconds);
+        finders.let_go(tgid);
+        CHECK(answers(1) == std::vector{fmt::format("{}/{} {} by 0", tgid, trace, tgid)});
     }
 
     /// The next `n` answers: "7/2 7 by 0" is that about process 7's trace 2.
@@ -294,6 +309,87 @@ TEST_CASE(
     CHECK(it.answers(1) == Texts{"7/2 7 by 0"});
 }
 
+TEST_CASE("a process that was slow for long is given a minute the next time, and not more") {
+    Named it;
+    it.finders.keep(7);
+    it.namer.submit({request_for(7)});
+    it.finders.wait_for_kept(1);
+    it.pass(3600s);
+    it.finders.let_go(7);
+    CHECK(it.answers(1) == Texts{"7/1 7 by 0"});
+
+    it.finders.keep(7);
+    it.namer.submit({request_for(7, 2)});
+    it.finders.wait_for_kept(1);
+    it.pass(59s);
+    CHECK(it.namer.silent().empty());
+    it.pass(1s);
+    CHECK(it.namer.silent() == Pids{7});
+    it.finders.let_go(7);
+    CHECK(it.answers(1) == Texts{"7/2 7 by 0"});
+}
+
+TEST_CASE("a user's program that is slow at one stack after the other is put off for a while") {
+    Named it;
+    it.ask_slow(107, 3s, 1);
+    it.ask_slow(107, 3s, 2);
+    it.namer.submit({request_for(107, 3), request_for(108)});
+    CHECK(it.answers(2) == Texts{"107/3 not now", "108/1 108 by 0"});
+    SECTION("but not its stack as it is now, which somebody looks at") {
+        NameRequest live = request_for(107, 4);
+        live.live = true;
+        it.namer.submit({live});
+        CHECK(it.answers(1) == Texts{"107/4 107 by 0"});
+    }
+    SECTION("till what it took beyond five seconds is a tenth of the time since") {
+        it.pass(6s);
+        it.namer.submit({request_for(107, 3)});
+        CHECK(it.answers(1) == Texts{"107/3 not now"});
+        it.pass(1s);
+        it.namer.submit({request_for(107, 3)});
+        CHECK(it.answers(1) == Texts{"107/3 107 by 0"});
+    }
+}
+
+TEST_CASE("a user whose programs are slow one after the other is put off, and nobody else") {
+    Named it;
+    for (std::uint32_t i = 0; i < 3; ++i)
+        it.ask_slow(100 + i, 9s);
+    it.namer.submit({request_for(150), request_for(200), request_for(50)});
+    CHECK(it.answers(3) == Texts{"150/1 not now", "200/1 200 by 0", "50/1 50 by 0"});
+    CHECK(it.namer.silent().empty());
+}
+
+TEST_CASE("root's processes are looked at however slow they are") {
+    Named it;
+    for (std::uint32_t i = 0; i < 5; ++i)
+        it.ask_slow(1, 9s, i + 1);
+}
+
+TEST_CASE("a user's work for a thread counts for a tenth") {
+    Named it;
+    it.finders.keep(107);
+    it.namer.submit({request_for(107)});
+    it.finders.wait_for_kept(1);
+    it.worked = 9s;
+    it.pass(9s);
+    it.finders.let_go(107);
+    CHECK(it.answers(1) == Texts{"107/1 107 by 0"});
+    it.namer.submit({request_for(107, 2)});
+    CHECK(it.answers(1) == Texts{"107/2 107 by 0"});
+}
+
+TEST_CASE("half of the threads that are left behind are one user's at most") {
+    Named it;
+    for (std::uint32_t i = 0; i < 8; ++i) {
+        // What he kept them for is forgotten, but not that he still does.
+        it.ask_in_vain(100 + i, i + 1);
+        it.time = it.time.load() + 1h;
+    }
+    it.namer.submit({request_for(150), request_for(200)});
+    CHECK(it.answers(2) == Texts{"150/1 not now", "200/1 200 by 8"});
+}
+
 TEST_CASE("a thread of a process's own is for the program that it ran") {
     Named it;
     it.ask_in_vain(7, 1);
@@ -330,30 +426,30 @@ TEST_CASE(
     for (std::uint32_t i = 1; i <= 16; ++i)
         it.ask_in_vain(i, i);
     CHECK(it.namer.silent().size() == 16);
-    it.namer.submit({request_for(100)});
-    CHECK(it.answers(1) == Texts{"100/1 100 by 16"});
+    it.namer.submit({request_for(90)});
+    CHECK(it.answers(1) == Texts{"90/1 90 by 16"});
 
     it.finders.keep(17);
-    it.namer.submit({request_for(17), request_for(100, 2)});
+    it.namer.submit({request_for(17), request_for(90, 2)});
     it.finders.wait_for_kept(17);
     it.pass(10s);
     CHECK(it.namer.silent().size() == 17);
     CHECK(it.namer.progress() == "no names: 17 processes do not answer (1, 2, 3, ...)");
-    it.namer.submit({request_for(100, 3)});
-    CHECK(it.answers(2) == Texts{"100/2 not now", "100/3 not now"});
+    it.namer.submit({request_for(90, 3)});
+    CHECK(it.answers(2) == Texts{"90/2 not now", "90/3 not now"});
 
     SECTION("until it gets through") {
         it.finders.let_go(17);
         CHECK(it.answers(1) == Texts{"17/1 17 by 16"});
-        it.namer.submit({request_for(100)});
-        CHECK(it.answers(1) == Texts{"100/1 100 by 16"});
+        it.namer.submit({request_for(90)});
+        CHECK(it.answers(1) == Texts{"90/1 90 by 16"});
     }
     SECTION("or another one gives way") {
         it.finders.let_go(3);
         CHECK(it.answers(1) == Texts{"3/1 3 by 2"});
         it.pass(1s);
-        it.namer.submit({request_for(100)});
-        CHECK(it.answers(1) == Texts{"100/1 100 by 17"});
+        it.namer.submit({request_for(90)});
+        CHECK(it.answers(1) == Texts{"90/1 90 by 17"});
         CHECK(it.namer.progress() == "names: 16 processes do not answer (1, 2, 4, ...)");
     }
 }
