@@ -65,6 +65,7 @@ struct truth {
     int tid;
     int schedstat_fd, sched_fd, lattop_fd;
     char* buffer;
+    size_t buffer_bytes;
     struct truth_point begin;
 };
 
@@ -205,7 +206,7 @@ static inline const struct lt_task_rec* truth_task(const struct lt_header* heade
 
 /* A thread that has not slept yet may have no record: all its figures are 0. */
 static inline void truth_read_lattop(struct truth* t, struct truth_point* point) {
-    const struct lt_header* header = truth_snapshot(t->lattop_fd, t->buffer, TRUTH_BUFFER_BYTES);
+    const struct lt_header* header = truth_snapshot(t->lattop_fd, t->buffer, t->buffer_bytes);
 
     point->has_lattop = true;
     point->l_sleeps = point->l_blocked_ns = point->l_runq_ns = point->l_runs = 0;
@@ -287,7 +288,10 @@ static inline void truth_begin(struct truth* t, const char* role) {
     memset(t, 0, sizeof(*t));
     t->role = role;
     t->tid = (int)syscall(SYS_gettid);
-    t->buffer = malloc(TRUTH_BUFFER_BYTES);
+    /* What is asked of the leader is answered for all threads, dead ones that are not merged yet as
+     * well */
+    t->buffer_bytes = t->tid == getpid() ? TRUTH_PROCESS_BYTES : TRUTH_BUFFER_BYTES;
+    t->buffer = malloc(t->buffer_bytes);
     if (!t->buffer) truth_die("malloc");
     t->schedstat_fd =
         (int)truth_need(open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC), "schedstat");
