@@ -11,8 +11,9 @@ namespace {
 /// What a user's programs may take before all of them are left alone, in patiences.
 constexpr int kUserLooks = 2;
 
-/// Threads that one user's programs keep before that, half of all (kMaxKept).
-constexpr std::ptrdiff_t kUserKept = 8;
+bool is_counted(Payer payer) {
+    return payer != kNoPayer && payer != kRootPayer;
+}
 
 }  // namespace
 
@@ -26,10 +27,14 @@ bool LeftAlone::program(const ProgramId& program, Time now) const {
 bool LeftAlone::user(Payer payer, Time now) const {
     const std::lock_guard guard(lock_);
     const auto its = [&](const auto& kept) { return kept.second == payer; };
-    if (payer == kNoPayer || payer == kRootPayer) return false;
-    if (std::ranges::count_if(kept_, its) >= kUserKept) return true;
+    if (!is_counted(payer)) return false;
+    if (static_cast<std::size_t>(std::ranges::count_if(kept_, its)) >= limits_.kept) return true;
     const auto known = users_.find(payer);
     return known != users_.end() && known->second - now > user_free();
+}
+
+bool LeftAlone::either(const ProgramId& its, Payer payer, Time now) const {
+    return is_counted(payer) && (program(its, now) || user(payer, now));
 }
 
 void LeftAlone::note(const ProgramId& program, Payer payer, Span took, Time now) {
@@ -52,33 +57,33 @@ void LeftAlone::let_go(const ProgramId& program) {
 void LeftAlone::left_behind(Payer payer, Time now) {
     const std::lock_guard guard(lock_);
     forget_old(now);
-    charge(payer, patience_, now);
+    charge(payer, limits_.patience, now);
 }
 
 void LeftAlone::through(const ProgramId& program, Time now) {
     const std::lock_guard guard(lock_);
     kept_.erase(program);
-    programs_[program] = now + program_free() + times_ * patience_;
+    programs_[program] = now + program_free() + limits_.times * limits_.patience;
 }
 
 /// Half a patience: the first look at one whose files are large, or lie on a slow disk.
 LeftAlone::Span LeftAlone::program_free() const {
-    return times_ * patience_ / 2;
+    return limits_.times * limits_.patience / 2;
 }
 
 LeftAlone::Span LeftAlone::user_free() const {
-    return times_ * kUserLooks * patience_;
+    return limits_.times * kUserLooks * limits_.patience;
 }
 
 void LeftAlone::charge(Payer payer, Span took, Time now) {
-    if (payer == kNoPayer || payer == kRootPayer) return;
+    if (!is_counted(payer)) return;
     add(users_.try_emplace(payer, now).first->second, user_free(), took, now);
 }
 
 /// Never so much that it would be left alone for longer than for one look.
 void LeftAlone::add(Time& paid, Span free, Span took, Time now) const {
-    paid = std::min(std::max(paid, now) + times_ * std::min(took, patience_),
-                    now + free + times_ * patience_);
+    paid = std::min(std::max(paid, now) + limits_.times * std::min(took, limits_.patience),
+                    now + free + limits_.times * limits_.patience);
 }
 
 void LeftAlone::forget_old(Time now) {

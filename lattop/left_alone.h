@@ -2,8 +2,8 @@
 //
 // Who is left alone by one who looks at processes, and until when, having kept his thread: a
 // program, so that it has a sixtieth of the thread's time and no more (or whatever `times` says);
-// and its user, since a program that forks is always a new one. Used by ResolverWorker, for
-// whatever a look took, and by WorkerNamer.
+// and its user, since a program that forks is always a new one. Used by ResolverWorker,
+// WorkerNamer and ObjectWorker.
 //
 // A user may have two whole looks of the patience before that is so: what lies on a file server
 // that died is one's own misfortune, and his other programs are not to be forgotten for it. Root is
@@ -26,17 +26,26 @@
 
 namespace lattop {
 
+/// What is noted of looks, and how many of the threads that are left behind may be one user's.
+struct AloneLimits {
+    unsigned times = 60;                             ///< as long as a look took
+    std::chrono::steady_clock::duration patience{};  ///< what is noted of one look at most
+    std::size_t kept = 8;                            ///< threads: half of all
+};
+
 /// May be used by several threads.
 class LeftAlone {
 public:
     using Time = std::chrono::steady_clock::time_point;
     using Span = std::chrono::steady_clock::duration;
 
-    /// `times`: as long as a look took. `patience`: what is noted of one look at most.
-    LeftAlone(unsigned times, Span patience) : times_(times), patience_(patience) {}
+    explicit LeftAlone(const AloneLimits& limits) : limits_(limits) {}
 
     [[nodiscard]] bool program(const ProgramId& program, Time now) const;
     [[nodiscard]] bool user(Payer payer, Time now) const;
+
+    /// Either of them; neither where the payer is root or nobody.
+    [[nodiscard]] bool either(const ProgramId& program, Payer payer, Time now) const;
 
     /// A look took so long, and is over.
     void note(const ProgramId& program, Payer payer, Span took, Time now);
@@ -55,8 +64,7 @@ private:
     void add(Time& paid, Span free, Span took, Time now) const;
     void forget_old(Time now);
 
-    const unsigned times_;
-    const Span patience_;
+    const AloneLimits limits_;
     mutable std::mutex lock_;
     std::map<ProgramId, Time> programs_;  // when all that was noted is paid for
     std::map<ProgramId, Payer> kept_;     // at most as many as threads may be

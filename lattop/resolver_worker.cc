@@ -69,7 +69,8 @@ void hurry() {
 
 ResolverWorker::ResolverWorker(std::unique_ptr<ResolverDoor> door, const ResolverLimits& limits)
     : patience_(limits.patience),
-      alone_(std::make_shared<LeftAlone>(limits.left_alone, limits.patience)) {
+      alone_(std::make_shared<LeftAlone>(AloneLimits{
+          .times = limits.left_alone, .patience = limits.patience, .kept = kMaxKept / 2})) {
     start(std::move(door), limits, {});
     try {
         watcher_ = std::thread([this] { watch(); });

@@ -40,21 +40,26 @@ struct ObjectWorker::Batch {
 
 /// With one thread. `lock` guards all but what is const.
 struct ObjectWorker::Shared {
-    Shared(MakeFind maker, LookAgain look, std::function<Time()> clock)
-        : make(std::move(maker)), look_again(std::move(look)), now(std::move(clock)) {}
+    Shared(MakeFind maker, LookAgain look, Limits given, std::shared_ptr<LeftAlone> left)
+        : make(std::move(maker)),
+          look_again(std::move(look)),
+          limits(std::move(given)),
+          alone(std::move(left)) {}
 
     std::string ask(const Task& task, const FindObject& find_object);
     FoundObjects find(const Batch& of, const FindObject& find_object);
 
     const MakeFind make;
     const LookAgain look_again;
-    const std::function<Time()> now;
+    const Limits limits;
+    const std::shared_ptr<LeftAlone> alone;
     std::mutex lock;
     std::condition_variable changed;
     std::optional<Batch> batch;  // also while it is worked on
     std::vector<FoundObjects> found;
-    std::optional<ProgramId> at;  // and since when
+    std::optional<ProgramId> at;  // since when, and whose it is
     Time since;
+    Payer payer = kNoPayer;
     bool stop = false;
     bool stopped = false;
 };
@@ -62,20 +67,34 @@ struct ObjectWorker::Shared {
 std::string ObjectWorker::Shared::ask(const Task& task, const FindObject& find_object) {
     std::unique_lock held(lock);
     if (stop) return "";
-    at = ProgramId{task.tgid, task.exec_id};
-    since = now();
+    const ProgramId program{task.tgid, task.exec_id};
+    at = program;
+    const Time begun = since = limits.now();
+    payer = kNoPayer;
     held.unlock();
+    const Payer its = limits.payer({task.pid, task.tgid, task.start_ns, task.exec_id});
+    held.lock();
+    payer = its;
+    // What is left behind is noted by who does that.
     const auto done = [&] {
-        held.lock();
+        const Time end = limits.now();
+        if (!stop && end - begun >= limits.unnoted) alone->note(program, its, end - begun, end);
         at.reset();
     };
+    if (alone->either(program, its, begun)) {
+        done();
+        return "";
+    }
+    held.unlock();
     std::string object;
     try {
         object = find_object(task);
     } catch (...) {
+        held.lock();
         done();
         throw;
     }
+    held.lock();
     done();
     return object;
 }
@@ -137,6 +156,9 @@ ObjectWorker::ObjectWorker(MakeFind make, LookAgain look_again, Limits limits, O
     : make_(std::move(make)),
       look_again_(std::move(look_again)),
       limits_(std::move(limits)),
+      alone_(std::make_shared<LeftAlone>(AloneLimits{.times = limits_.left_alone,
+                                                     .patience = limits_.patience,
+                                                     .kept = (limits_.threads + 1) / 2})),
       choice_(std::move(choice)) {}
 
 ObjectWorker::~ObjectWorker() {
@@ -149,7 +171,7 @@ ObjectWorker::~ObjectWorker() {
 
 /// False where there can be no thread: it is tried again with the next snapshot.
 bool ObjectWorker::start() {
-    auto shared = std::make_shared<Shared>(make_, look_again_, limits_.now);
+    auto shared = std::make_shared<Shared>(make_, look_again_, limits_, alone_);
     try {
         thread_ = std::thread([shared] { work(shared); });
     } catch (const std::system_error&) {
@@ -160,15 +182,19 @@ bool ObjectWorker::start() {
 }
 
 void ObjectWorker::leave_behind() {
-    std::erase_if(left_, [](const Left& one) {
+    const Time now = limits_.now();
+    std::erase_if(left_, [&](const Left& one) {
         const std::lock_guard lock(one.shared->lock);
+        if (one.shared->stopped) alone_->through(one.program, now);
         return one.shared->stopped;
     });
     if (!shared_ || left_.size() >= limits_.threads) return;
     const std::lock_guard lock(shared_->lock);
-    if (!shared_->at || limits_.now() - shared_->since < limits_.patience) return;
+    if (!shared_->at || now - shared_->since < limits_.patience) return;
     shared_->stop = true;
     left_.push_back({*shared_->at, shared_});
+    alone_->keep(*shared_->at, shared_->payer);
+    alone_->left_behind(shared_->payer, now);
     thread_.detach();
 }
 

@@ -4,7 +4,9 @@
 // process and called by a variable of its program's files, and either may lie on a file system
 // that does not answer. A thread that is at one task for 5 s is left behind with its process;
 // another one goes on with all others, four times. While four processes keep a thread each, the
-// fifth is waited for. Who was merely slow is asked again when its thread has got through.
+// fifth is waited for. Who was merely slow is asked again when its thread has got through. A user's
+// programs keep two threads at most, and have a sixth of the time, apart from the first seconds
+// (LeftAlone); not those of root or of who runs lattop.
 //
 // A snapshot that comes while the one before is worked on is passed over. LiveWorld and the batch
 // command have one.
@@ -17,10 +19,12 @@
 #include <thread>
 #include <vector>
 
+#include "lattop/left_alone.h"
 #include "lattop/model/object_choice.h"
 #include "lattop/model/object_finder.h"
 #include "lattop/model/program_id.h"
 #include "lattop/model/wait_objects.h"
+#include "lattop/task_payer.h"
 
 namespace lattop {
 
@@ -37,6 +41,9 @@ public:
     struct Limits {
         std::chrono::milliseconds patience{5000};  ///< with one task
         std::size_t threads = 4;                   ///< left behind
+        unsigned left_alone = 5;                   ///< times as long as a user's programs took
+        std::chrono::milliseconds unnoted{500};    ///< what one task may take and it does not count
+        std::function<Payer(const TaskRef&)> payer = payer_of_task;
         std::function<Time()> now = std::chrono::steady_clock::now;
     };
 
@@ -70,6 +77,7 @@ private:
     const MakeFind make_;
     const LookAgain look_again_;
     const Limits limits_;
+    const std::shared_ptr<LeftAlone> alone_;  // all threads'
     ObjectChoice choice_;
     std::shared_ptr<Shared> shared_;  // with thread_; from the first want() on
     std::thread thread_;

@@ -16,7 +16,6 @@
 
 #include "lattop/model/name_finder.h"
 #include "unwind/background_thread.h"
-#include "unwind/process_files.h"
 #include "unwind/remote_unwind.h"
 
 namespace lattop {
@@ -76,12 +75,6 @@ std::chrono::nanoseconds thread_cpu_time(pthread_t thread) {
     if (::pthread_getcpuclockid(thread, &clock) != 0 || ::clock_gettime(clock, &time) != 0)
         return {};
     return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-}
-
-Payer payer_of_task(const TaskRef& task) {
-    const auto files = ProcessFiles::open("/proc", task.pid, task.start_ns);
-    const Payer payer = files ? payer_of(*files) : kNoPayer;
-    return payer == kRootPayer || payer == own_payer() ? kNoPayer : payer;
 }
 
 ProgramId WorkerNamer::program_of(const NameRequest& request) {
@@ -147,10 +140,8 @@ NameRequest WorkerNamer::Shared::begin(Worker& worker, const ReadingTime& readin
 /// Whether its user, or its program, had enough of the threads' time for now. A live stack is one
 /// that somebody looks at.
 bool WorkerNamer::Shared::put_off_for_now(Worker& worker, const NameRequest& request, Payer payer) {
-    const Time now = limits.now();
     worker.payer = payer;
-    return payer != kNoPayer && payer != kRootPayer && !request.live &&
-           (alone.program(*worker.at, now) || alone.user(payer, now));
+    return !request.live && alone.either(*worker.at, payer, limits.now());
 }
 
 /// What the request took so far, as far as it counts.

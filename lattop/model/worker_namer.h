@@ -47,6 +47,7 @@
 #include "lattop/left_alone.h"
 #include "lattop/model/namer.h"
 #include "lattop/model/program_id.h"
+#include "lattop/task_payer.h"
 #include "unwind/payer.h"
 #include "unwind/program_image.h"
 #include "unwind/unique_fd.h"
@@ -67,10 +68,6 @@ using MakeNameTools = std::function<NameTools()>;
 
 /// CPU time of a thread of this process; 0 where that cannot be known.
 std::chrono::nanoseconds thread_cpu_time(pthread_t thread);
-
-/// kNoPayer where its time is nobody's who could be left alone: root's, or of who runs this
-/// program.
-Payer payer_of_task(const TaskRef& task);
 
 struct NamerLimits {
     std::chrono::milliseconds patience{10'000};  ///< with one request that it waits at
@@ -131,7 +128,9 @@ private:
         Shared(MakeNameTools tools, const NamerLimits& given)
             : make(std::move(tools)),
               limits(given),
-              alone(given.left_alone, given.patience),
+              alone({.times = given.left_alone,
+                     .patience = given.patience,
+                     .kept = (given.threads + 1) / 2}),
               common(std::make_shared<Worker>(given.patience)) {}
         Worker& worker_of(const ProgramId& program);
         void add(NameRequest request);

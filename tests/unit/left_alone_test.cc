@@ -16,7 +16,7 @@ constexpr Payer kPayer = 1000, kOtherPayer = 1001;
 
 /// By what the resolver has by itself: looks of ten seconds, ten minutes for it.
 struct Alone {
-    LeftAlone alone{60, 10s};
+    LeftAlone alone{{.times = 60, .patience = 10s, .kept = 8}};
     LeftAlone::Time now{1h};
 
     /// Keeps the thread for longer than the patience, and is through.

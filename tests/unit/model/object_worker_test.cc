@@ -68,15 +68,45 @@ struct SilentMachine {
     std::chrono::steady_clock::time_point now{};
 };
 
-/// For a test: what hangs at its end answers.
+/// For a test: what hangs at its end answers. Processes 100 to 199 are of user 1.
 struct SilentRun {
+    explicit SilentRun(std::size_t most_threads = 1) : threads(most_threads) {}
     ~SilentRun() { machine->answer(); }
+
+    const std::size_t threads;
 
     std::shared_ptr<SilentMachine> machine = std::make_shared<SilentMachine>();
     ObjectWorker worker{
         [of = machine] { return [of](const Task& task) { return of->object(task); }; },
         [of = machine](const std::vector<std::uint32_t>& pids) { return of->look_again(pids); },
-        {.patience = 5s, .threads = 1, .now = [of = machine] { return of->time(); }}};
+        {.patience = 5s,
+         .threads = threads,
+         .payer = [](const TaskRef& task) { return Payer{task.tgid / 100}; },
+         .now = [of = machine] { return of->time(); }}};
+
+    /// Asks for one, which is silent for so long, and looks who is to be left behind.
+    void ask_in_vain(std::uint32_t pid, std::chrono::milliseconds time) {
+        {
+            const std::lock_guard held(machine->lock);
+            machine->silent.insert(pid);
+        }
+        worker.want(asleep_since(10 * kSecond, {{pid, kSecond}}));
+        machine->wait_for(pid);
+        machine->advance(time);
+    }
+
+    /// Whether it is asked.
+    bool asks(std::uint32_t pid) {
+        {
+            const std::lock_guard held(machine->lock);
+            machine->asked.clear();
+        }
+        worker.want(asleep_since(++snapshots * 10 * kSecond, {{pid, kSecond}}));
+        worker.wait(kLong);
+        return machine->asked.contains(pid);
+    }
+
+    std::uint64_t snapshots = 1;  // ten seconds apart
 };
 
 }  // namespace
@@ -169,6 +199,40 @@ TEST_CASE("when as many processes as may keep a thread each do, the next one is 
     worker.want(asleep_since(12 * kSecond, {{3, kSecond}}));
     CHECK(worker.wait(0ms).empty());
     CHECK(!machine.asked.contains(3));
+}
+
+TEST_CASE("a user's silent programs keep half of the threads, and others are still asked") {
+    SilentRun run(4);
+    run.ask_in_vain(101, 6s);
+    run.worker.want(asleep_since(10 * kSecond, {}));
+    run.machine->advance(1h);  // what they took is made up for, but they still keep threads
+    run.ask_in_vain(102, 6s);
+    CHECK(!run.asks(103));
+    CHECK(run.asks(2));
+    CHECK(run.asks(201));
+}
+
+TEST_CASE("a user whose programs are slow one after the other is not asked for a while") {
+    SilentRun run;
+    for (std::uint32_t pid = 101; pid < 104; ++pid) {
+        run.ask_in_vain(pid, 4s);
+        run.machine->answer();
+        run.worker.wait(kLong);
+    }
+    CHECK(!run.asks(104));
+    CHECK(run.asks(2));
+    run.machine->advance(10s);
+    CHECK(run.asks(104));
+}
+
+TEST_CASE("root's programs are asked however slow they are") {
+    SilentRun run;
+    for (std::uint32_t pid = 1; pid < 6; ++pid) {
+        run.ask_in_vain(pid, 4s);
+        run.machine->answer();
+        run.worker.wait(kLong);
+    }
+    CHECK(run.asks(6));
 }
 
 }  // namespace lattop::test
