@@ -27,7 +27,7 @@ nothing_went_with_them() {
 # storms THREADS AT_ONCE EXECS: one after another; "processes" fork and die meanwhile
 storms() {
     local threads=$1 at_once=$2 execs=$3 forks tasks most
-    at_end 'echo "lost: $(lost)"'
+    at_end 'echo "lost: $(lost)"; header used'
     stress-ng --fork 1 --timeout 3600 --quiet >"$TMPDIR/forks" 2>&1 &
     forks=$!
     sleep 2
