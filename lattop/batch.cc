@@ -176,6 +176,16 @@ void complain_of_silent(std::span<const std::uint32_t> pids) {
                     pids.size() == 1 ? "" : "es", fmt::join(pids, ", ")));
 }
 
+void complain_of_put_off(std::span<const std::uint32_t> pids) {
+    constexpr std::size_t kNamed = 16;
+    if (pids.empty()) return;
+    complain(fmt::format(
+        "names of users whose programs are slow to look at are put off (process{} "
+        "{}{}): stacks without them stay addresses",
+        pids.size() == 1 ? "" : "es", fmt::join(pids.first(std::min(pids.size(), kNamed)), ", "),
+        pids.size() > kNamed ? ", ..." : ""));
+}
+
 void run_batch(const Options& options, World world, Charset charset, const Output& output) {
     const Query query = make_query(options);
     Model model;
@@ -183,7 +193,7 @@ void run_batch(const Options& options, World world, Charset charset, const Outpu
     CostMeter meter(world.clock, world.learning);
     Pace pace(options, world);
     bool wait = true;  // for users; once in vain is enough
-    std::vector<std::uint32_t> silent;
+    std::vector<std::uint32_t> silent, put_off;
     for (std::uint64_t n = 1;; ++n) {
         model.update(take_patiently(query, world, pace), query);
         want_users(world.users, model.snapshot());
@@ -193,6 +203,8 @@ void run_batch(const Options& options, World world, Charset charset, const Outpu
         world.stacks.wait();
         if (auto now = world.stacks.silent(); now != silent)
             complain_of_silent(silent = std::move(now));
+        if (auto now = world.stacks.put_off(); now != put_off)
+            complain_of_put_off(put_off = std::move(now));
         const bool last = n == options.refreshes || !world.source.more();
         world.users.collect();
         // Not beyond the next look.

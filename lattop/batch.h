@@ -39,6 +39,9 @@ bool wait_for_users(Users& users, std::chrono::milliseconds patience = kUsersPat
 /// Says whose names are not waited for, as their memory or files do not answer; nothing for nobody.
 void complain_of_silent(std::span<const std::uint32_t> pids);
 
+/// Likewise, whose names nobody looks for at the moment.
+void complain_of_put_off(std::span<const std::uint32_t> pids);
+
 /// Prints refreshes until there were as many as asked for, the source has no
 /// more, or nobody reads. Throws Error.
 void run_batch(const Options& options, World world, Charset charset, const Output& output);

@@ -33,8 +33,8 @@ bool LeftAlone::user(Payer payer, Time now) const {
     return known != users_.end() && known->second - now > user_free();
 }
 
-bool LeftAlone::either(const ProgramId& its, Payer payer, Time now) const {
-    return is_counted(payer) && (program(its, now) || user(payer, now));
+bool LeftAlone::either(const ProgramId& program, Payer payer, Time now) const {
+    return is_counted(payer) && (this->program(program, now) || user(payer, now));
 }
 
 void LeftAlone::note(const ProgramId& program, Payer payer, Span took, Time now) {
@@ -54,10 +54,10 @@ void LeftAlone::let_go(const ProgramId& program) {
     kept_.erase(program);
 }
 
-void LeftAlone::left_behind(Payer payer, Time now) {
+void LeftAlone::left_behind(Payer payer, Span took, Time now) {
     const std::lock_guard guard(lock_);
     forget_old(now);
-    charge(payer, limits_.patience, now);
+    charge(payer, took, now);
 }
 
 void LeftAlone::through(const ProgramId& program, Time now) {
@@ -82,8 +82,8 @@ void LeftAlone::charge(Payer payer, Span took, Time now) {
 
 /// Never so much that it would be left alone for longer than for one look.
 void LeftAlone::add(Time& paid, Span free, Span took, Time now) const {
-    paid = std::min(std::max(paid, now) + limits_.times * std::min(took, limits_.patience),
-                    now + free + limits_.times * limits_.patience);
+    paid = std::min(std::max(paid, now) + limits_.times * std::min(took, limits_.most),
+                    now + free + limits_.times * limits_.most);
 }
 
 void LeftAlone::forget_old(Time now) {

@@ -12,8 +12,8 @@
 // A program has half a look of the patience: the first look at it, where its files are large or
 // slow, is not repeated.
 //
-// Only looks of a second and more are to be noted, each for as long as it is left alone at most, so
-// that there are never more than some 2000 of them.
+// A program is forgotten when what it took is made up for: of looks that take d at least, no more
+// than some (times * most + free) / d are remembered, since one thread notes them one by one.
 #pragma once
 
 #include <chrono>
@@ -29,7 +29,8 @@ namespace lattop {
 /// What is noted of looks, and how many of the threads that are left behind may be one user's.
 struct AloneLimits {
     unsigned times = 60;                             ///< as long as a look took
-    std::chrono::steady_clock::duration patience{};  ///< what is noted of one look at most
+    std::chrono::steady_clock::duration patience{};  ///< a whole look
+    std::chrono::steady_clock::duration most{};      ///< what is noted of one look at most
     std::size_t kept = 8;                            ///< threads: half of all
 };
 
@@ -54,7 +55,7 @@ public:
     /// turn out that it cannot be: let_go(), and nothing is noted.
     void keep(const ProgramId& program, Payer payer);
     void let_go(const ProgramId& program);
-    void left_behind(Payer payer, Time now);
+    void left_behind(Payer payer, Span took, Time now);
     void through(const ProgramId& program, Time now);
 
 private:

@@ -69,8 +69,10 @@ void hurry() {
 
 ResolverWorker::ResolverWorker(std::unique_ptr<ResolverDoor> door, const ResolverLimits& limits)
     : patience_(limits.patience),
-      alone_(std::make_shared<LeftAlone>(AloneLimits{
-          .times = limits.left_alone, .patience = limits.patience, .kept = kMaxKept / 2})) {
+      alone_(std::make_shared<LeftAlone>(AloneLimits{.times = limits.left_alone,
+                                                     .patience = limits.patience,
+                                                     .most = limits.patience,
+                                                     .kept = kMaxKept / 2})) {
     start(std::move(door), limits, {});
     try {
         watcher_ = std::thread([this] { watch(); });
@@ -205,7 +207,7 @@ void ResolverWorker::leave_behind(const Keeper& keeper) {
         alone_->let_go(keeper.program);
         return;
     }
-    alone_->left_behind(keeper.payer, SteadyClock::now());
+    alone_->left_behind(keeper.payer, patience_, SteadyClock::now());
     thread.detach();
     old->leave();
     ::eventfd_write(old->stop_fd.get(), 1);

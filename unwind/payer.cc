@@ -5,6 +5,11 @@
 
 #include <unistd.h>
 
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
+
 #include "unwind/process_files.h"
 
 namespace lattop {
@@ -28,7 +33,12 @@ Payer payer_of(const ProcessFiles& files) {
 }
 
 Payer own_payer() {
-    return ::getuid();
+    const char* by = ::getuid() == 0 ? ::secure_getenv("SUDO_UID") : nullptr;
+    std::uint32_t user = 0;
+    if (by == nullptr) return ::getuid();
+    const char* end = by + std::strlen(by);
+    const auto [stop, error] = std::from_chars(by, end, user);
+    return error == std::errc{} && stop == end ? user : ::getuid();
 }
 
 }  // namespace lattop

@@ -21,7 +21,7 @@ Payer payer_of(std::optional<std::uint32_t> real_user, bool here);
 
 Payer payer_of(const ProcessFiles& files);
 
-/// Who runs this very program.
+/// Who runs this very program: where that is root by sudo(8), who asked for it.
 Payer own_payer();
 
 }  // namespace lattop

@@ -30,7 +30,8 @@ struct NameAnswer {
     Naming naming{};
     std::optional<LiveNames> live{};            ///< to a request for that
     std::optional<std::string> command_line{};  ///< the same
-    bool not_now = false;  ///< nobody looked: its process is silent(). To be asked again
+    bool not_now =
+        false;  ///< nobody looked: its process is silent() or put_off(). To be asked again
 };
 
 class Namer {
@@ -61,7 +62,12 @@ public:
     /// system does not answer: one request of each may never be answered.
     [[nodiscard]] virtual std::vector<std::uint32_t> silent() const { return {}; }
 
-    /// What is being fetched for names, or could not be, and who is silent; "" for nothing.
+    /// Processes, by tgid, that nobody looks at for a while, as they or others of their user were
+    /// slow: asked for before that, they are answered at once.
+    [[nodiscard]] virtual std::vector<std::uint32_t> put_off() const { return {}; }
+
+    /// What is being fetched for names, or could not be, who is silent and who put off; "" for
+    /// nothing.
     [[nodiscard]] virtual std::string progress() const { return ""; }
 };
 

@@ -158,6 +158,7 @@ ObjectWorker::ObjectWorker(MakeFind make, LookAgain look_again, Limits limits, O
       limits_(std::move(limits)),
       alone_(std::make_shared<LeftAlone>(AloneLimits{.times = limits_.left_alone,
                                                      .patience = limits_.patience,
+                                                     .most = limits_.patience,
                                                      .kept = (limits_.threads + 1) / 2})),
       choice_(std::move(choice)) {}
 
@@ -188,13 +189,14 @@ void ObjectWorker::leave_behind() {
         if (one.shared->stopped) alone_->through(one.program, now);
         return one.shared->stopped;
     });
-    if (!shared_ || left_.size() >= limits_.threads) return;
+    // Not joinable: this one is left behind already, and there was no other
+    if (!thread_.joinable() || left_.size() >= limits_.threads) return;
     const std::lock_guard lock(shared_->lock);
     if (!shared_->at || now - shared_->since < limits_.patience) return;
     shared_->stop = true;
     left_.push_back({*shared_->at, shared_});
     alone_->keep(*shared_->at, shared_->payer);
-    alone_->left_behind(shared_->payer, now);
+    alone_->left_behind(shared_->payer, now - shared_->since, now);
     thread_.detach();
 }
 

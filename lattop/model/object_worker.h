@@ -5,8 +5,9 @@
 // that does not answer. A thread that is at one task for 5 s is left behind with its process;
 // another one goes on with all others, four times. While four processes keep a thread each, the
 // fifth is waited for. Who was merely slow is asked again when its thread has got through. A user's
-// programs keep two threads at most, and have a sixth of the time, apart from the first seconds
-// (LeftAlone); not those of root or of who runs lattop.
+// programs keep two threads at most, and have a fifth of the time, apart from the first seconds
+// (LeftAlone): one that kept a thread is asked again half a minute later. Not those of root or of
+// who runs lattop.
 //
 // A snapshot that comes while the one before is worked on is passed over. LiveWorld and the batch
 // command have one.
@@ -42,7 +43,7 @@ public:
         std::chrono::milliseconds patience{5000};  ///< with one task
         std::size_t threads = 4;                   ///< left behind
         unsigned left_alone = 5;                   ///< times as long as a user's programs took
-        std::chrono::milliseconds unnoted{500};    ///< what one task may take and it does not count
+        std::chrono::milliseconds unnoted{20};     ///< what one task may take and it does not count
         std::function<Payer(const TaskRef&)> payer = payer_of_task;
         std::function<Time()> now = std::chrono::steady_clock::now;
     };

@@ -35,8 +35,8 @@ constexpr std::size_t kMaxLivePending = 4;
 /// attempts what was found stays.
 constexpr std::array<std::uint64_t, 3> kWaitRounds = {1, 4, 16};
 
-/// Rounds to wait while the process is silent: others get their turn, also where it has more
-/// stacks than may be asked for at a time.
+/// Rounds to wait while the process is silent, or put off: others get their turn, also where it has
+/// more stacks than may be asked for at a time.
 constexpr std::uint64_t kSilentRounds = 4;
 
 /// Without its frames, which others may hold as well.
@@ -211,6 +211,7 @@ void StackNames::want_wakers(const Snapshot& snapshot, const Entry& entry,
 void StackNames::want(const Snapshot& snapshot) {
     ++round_;
     silent_ = namer_->silent();
+    std::ranges::copy(namer_->put_off(), std::back_inserter(silent_));
     note_programs(snapshot);
     const auto leaders = live_leaders(snapshot);
     std::vector<NameRequest> requests;

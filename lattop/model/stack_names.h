@@ -47,6 +47,7 @@ public:
     void want_command_lines(std::span<const Task* const> tasks) override;
     [[nodiscard]] const std::string* command_line(const Task& task) const override;
     [[nodiscard]] std::vector<std::uint32_t> silent() const override { return namer_->silent(); }
+    [[nodiscard]] std::vector<std::uint32_t> put_off() const override { return namer_->put_off(); }
     [[nodiscard]] std::string progress() const override { return namer_->progress(); }
     [[nodiscard]] int ready_fd() const override { return namer_->ready_fd(); }
     [[nodiscard]] const UserStack* find(const StackId& id) const override;
@@ -58,7 +59,7 @@ private:
         bool confirmed = false;  ///< a later snapshot showed the same program
         bool pending = false;    ///< the namer has it
         bool settled = false;    ///< nothing more to learn
-        bool put_off = false;    ///< its process was silent
+        bool put_off = false;    ///< its process was silent, or put off
         unsigned attempts = 0;
         std::uint64_t next_round = 0;  ///< when to ask again, and not before
         DebugFetch::Clock::time_point retry_at{};
@@ -95,7 +96,7 @@ private:
     Keep keep_;
     std::uint64_t round_ = 0;
     std::size_t pending_ = 0;
-    std::vector<std::uint32_t> silent_;  // as of the last snapshot
+    std::vector<std::uint32_t> silent_;  // and who is put off, as of the last snapshot
     HeldFrames frames_;                  // of known_
     BoundedCache<StackId, Known, HashStackId> known_;
     BoundedCache<StackId, StackId, HashStackId> asked_;  // which thread's, by process (start 0)

@@ -34,6 +34,7 @@ public:
     bool wait() override;
     [[nodiscard]] int ready_fd() const override { return -1; }
     [[nodiscard]] std::vector<std::uint32_t> silent() const override { return worker_->silent(); }
+    [[nodiscard]] std::vector<std::uint32_t> put_off() const override { return worker_->put_off(); }
     [[nodiscard]] std::string progress() const override { return worker_->progress(); }
 
 private:

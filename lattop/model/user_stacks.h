@@ -80,8 +80,12 @@ public:
     /// Processes, by tgid, whose memory or files do not answer: nobody waits for their names.
     [[nodiscard]] virtual std::vector<std::uint32_t> silent() const { return {}; }
 
-    /// What is being fetched to name them, or could not be, and who is silent, for people; ""
-    /// for nothing.
+    /// Processes, by tgid, that nobody looks at for a while, as they or others of their user were
+    /// slow.
+    [[nodiscard]] virtual std::vector<std::uint32_t> put_off() const { return {}; }
+
+    /// What is being fetched to name them, or could not be, who is silent and put off, for people;
+    /// "" for nothing.
     [[nodiscard]] virtual std::string progress() const { return ""; }
 
     /// A descriptor that is readable when collect() has something; -1 for none.

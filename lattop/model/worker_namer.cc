@@ -25,8 +25,11 @@ namespace {
 /// at work.
 constexpr int kAtWork = 5;
 
-/// What a second of work counts for, where waiting does for one.
-constexpr int kWorkCounts = 10;
+/// Work counts for so many times less than waiting.
+constexpr int kWorkCounts = 5;
+
+/// Processes that are known to be put off; what is beyond is, and nobody is told.
+constexpr std::size_t kMaxPutOff = 4096;
 
 /// Processes that progress() names; there may be more.
 constexpr std::size_t kSilentNamed = 3;
@@ -64,6 +67,16 @@ std::string silent_text(std::span<const std::uint32_t> pids, bool all) {
     const auto named = pids.first(std::min(pids.size(), kSilentNamed));
     return fmt::format("{}: {} process{} not answer ({}{})", all ? "no names" : "names",
                        pids.size(), pids.size() == 1 ? " does" : "es do", fmt::join(named, ", "),
+                       named.size() < pids.size() ? ", ..." : "");
+}
+
+/// "names: 3 processes of users with slow ones put off (1200, ...)", of users whose programs were
+/// slow.
+std::string put_off_text(std::span<const std::uint32_t> pids) {
+    if (pids.empty()) return "";
+    const auto named = pids.first(std::min(pids.size(), kSilentNamed));
+    return fmt::format("names: {} process{} of users with slow ones put off ({}{})", pids.size(),
+                       pids.size() == 1 ? "" : "es", fmt::join(named, ", "),
                        named.size() < pids.size() ? ", ..." : "");
 }
 
@@ -137,11 +150,43 @@ NameRequest WorkerNamer::Shared::begin(Worker& worker, const ReadingTime& readin
     return request;
 }
 
+/// Threads that are at a request of that user, or silent for one.
+std::size_t WorkerNamer::Shared::at_work_for(Payer payer) const {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        own, [&](const auto& one) { return one.second->at && one.second->payer == payer; }));
+}
+
 /// Whether its user, or its program, had enough of the threads' time for now. A live stack is one
 /// that somebody looks at.
 bool WorkerNamer::Shared::put_off_for_now(Worker& worker, const NameRequest& request, Payer payer) {
+    if (payer == kNoPayer || payer == kRootPayer || request.live) {
+        worker.payer = payer;
+        return false;
+    }
+    const bool off = alone.either(*worker.at, payer, limits.now()) ||
+                     at_work_for(payer) >= most_of_a_user(limits);
     worker.payer = payer;
-    return !request.live && alone.either(*worker.at, payer, limits.now());
+    if (put_off_last.size() >= kMaxPutOff) forget_put_off();
+    if (!off)
+        put_off_last.erase(*worker.at);
+    else if (put_off_last.size() < kMaxPutOff)
+        put_off_last.insert_or_assign(*worker.at, payer);
+    return off;
+}
+
+/// Those that may be looked at again.
+void WorkerNamer::Shared::forget_put_off() {
+    const Time now = limits.now();
+    std::erase_if(put_off_last,
+                  [&](const auto& one) { return !alone.either(one.first, one.second, now); });
+}
+
+std::vector<std::uint32_t> WorkerNamer::Shared::those_put_off() const {
+    const Time now = limits.now();
+    std::vector<std::uint32_t> pids;
+    for (const auto& [program, payer] : put_off_last)
+        if (alone.either(program, payer, now)) pids.push_back(program.tgid);
+    return pids;
 }
 
 /// What the request took so far, as far as it counts.
@@ -155,7 +200,7 @@ WorkerNamer::Time::duration WorkerNamer::Shared::waited(const Worker& worker, Ti
 void WorkerNamer::Shared::mark_silent(Worker& worker, Time now) {
     if (std::exchange(worker.silent, true)) return;
     alone.keep(*worker.at, worker.payer);
-    alone.left_behind(worker.payer, now);
+    alone.left_behind(worker.payer, waited(worker, now), now);
 }
 
 /// Whether the request keeps the thread, waiting; one that is at work has as much time again, but
@@ -181,8 +226,8 @@ void WorkerNamer::Shared::end(Worker& worker) {
         if (common.get() != &worker)
             worker.patience = std::max(
                 worker.patience, std::min<Time::duration>(2 * (now - worker.begun), limits.work));
-    } else if (const auto counts = waited(worker, now); counts >= limits.unnoted) {
-        alone.note(*worker.at, worker.payer, counts, now);
+    } else if (now - worker.begun >= limits.unnoted) {
+        alone.note(*worker.at, worker.payer, waited(worker, now), now);
     }
     worker.silent = false;
     worker.at.reset();
@@ -357,12 +402,21 @@ std::vector<std::uint32_t> WorkerNamer::silent() const {
     return shared_->silent();
 }
 
+std::vector<std::uint32_t> WorkerNamer::put_off() const {
+    const std::lock_guard lock(shared_->lock);
+    return shared_->those_put_off();
+}
+
 std::string WorkerNamer::progress() const {
     std::string text = fetch_ == nullptr ? "" : fetch_->progress();
+    const auto add = [&](const std::string& more) {
+        if (!text.empty() && !more.empty()) text += "; ";
+        text += more;
+    };
     const std::lock_guard lock(shared_->lock);
-    const std::string silent = silent_text(shared_->silent(), shared_->common->silent);
-    if (!text.empty() && !silent.empty()) text += "; ";
-    return text + silent;
+    add(silent_text(shared_->silent(), shared_->common->silent));
+    add(put_off_text(shared_->those_put_off()));
+    return text;
 }
 
 }  // namespace lattop

@@ -19,8 +19,9 @@
 //
 // Slow for less than that at each stack, or by one process after the other, a user would keep who
 // waits for all names for ever. So his programs have a tenth of a thread's time, apart from the
-// first seconds, and are "not now" for the rest (LeftAlone); what is at work instead of waiting
-// counts for a tenth. Not those of root or of who runs lattop, nor what somebody looks at.
+// first seconds, and of what is work and not waiting half of it; for the rest they are put_off(),
+// and "not now" (LeftAlone). Not those of root or of who runs lattop, nor a live stack, at which
+// somebody looks. Half of the threads may be one user's.
 //
 // Each thread has a NameFinder, and so all that this remembers, of its own: some hundred MB of
 // symbols at most (SymbolizerLimits). A new common thread reads again what it needs, which is
@@ -75,7 +76,7 @@ struct NamerLimits {
     std::chrono::milliseconds linger{60'000};    ///< of a process's own thread without one
     std::size_t threads = 16;                    ///< processes with a thread of their own
     unsigned left_alone = 10;                    ///< times as long as a user's programs waited
-    std::chrono::milliseconds unnoted{1'000};    ///< what a request may take, and none of it counts
+    std::chrono::milliseconds unnoted{20};       ///< what a request may take, and none of it counts
     std::function<Payer(const TaskRef&)> payer = payer_of_task;
     std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
     std::function<std::chrono::nanoseconds(pthread_t)> worked = thread_cpu_time;
@@ -98,6 +99,7 @@ public:
     std::vector<NameAnswer> take() override;
     [[nodiscard]] int ready_fd() const override;
     [[nodiscard]] std::vector<std::uint32_t> silent() const override;
+    [[nodiscard]] std::vector<std::uint32_t> put_off() const override;
     [[nodiscard]] std::string progress() const override;
 
     /// What the watcher does when it is time; for tests, whose time that is.
@@ -130,7 +132,8 @@ private:
               limits(given),
               alone({.times = given.left_alone,
                      .patience = given.patience,
-                     .kept = (given.threads + 1) / 2}),
+                     .most = std::max(given.work, given.patience),
+                     .kept = most_of_a_user(given)}),
               common(std::make_shared<Worker>(given.patience)) {}
         Worker& worker_of(const ProgramId& program);
         void add(NameRequest request);
@@ -139,6 +142,12 @@ private:
         NameRequest begin(Worker& worker, const ReadingTime& reading_time);
         [[nodiscard]] std::chrono::nanoseconds worked(const Worker& worker) const;
         bool kept(Worker& worker, Time now) const;
+        [[nodiscard]] static std::size_t most_of_a_user(const NamerLimits& limits) {
+            return (limits.threads + 1) / 2;
+        }
+        [[nodiscard]] std::size_t at_work_for(Payer payer) const;
+        [[nodiscard]] std::vector<std::uint32_t> those_put_off() const;
+        void forget_put_off();
         bool put_off_for_now(Worker& worker, const NameRequest& request, Payer payer);
         void mark_silent(Worker& worker, Time now);
         [[nodiscard]] Time::duration waited(const Worker& worker, Time now) const;
@@ -157,6 +166,7 @@ private:
         std::shared_ptr<Worker> common;
         std::map<ProgramId, std::shared_ptr<Worker>> own;  // of processes that kept the common one
         std::vector<NameAnswer> answers;
+        std::map<ProgramId, Payer> put_off_last;  // when they were asked for last
         bool stop = false;
         UniqueFd ready;  // eventfd
     };

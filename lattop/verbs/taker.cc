@@ -50,6 +50,7 @@ void find_names(const Snapshot& snapshot, const World& world) {
 void find_last_names(const Snapshot& snapshot, const World& world) {
     find_names(snapshot, world);
     complain_of_silent(world.stacks.silent());
+    complain_of_put_off(world.stacks.put_off());
 }
 
 }  // namespace lattop

@@ -75,6 +75,16 @@ TEST_CASE("whose names a refresh does not wait for is said when that changes") {
           "stacks without them stay addresses\n");
 }
 
+TEST_CASE("whose names are put off is said when that changes, too") {
+    BatchRun run;
+    run.stacks.put_off_pids.assign(20, 1200);
+    const std::string said = errors_of([&] { run.go(batch(2)); });
+    CHECK(said ==
+          "lattop: names of users whose programs are slow to look at are put off (processes 1200, "
+          "1200, 1200, 1200, 1200, 1200, 1200, 1200, 1200, 1200, 1200, 1200, 1200, 1200, 1200, "
+          "1200, ...): stacks without them stay addresses\n");
+}
+
 TEST_CASE("the text is of what the filter's words name") {
     BatchRun run;
     Options options = batch(1);

@@ -16,14 +16,14 @@ constexpr Payer kPayer = 1000, kOtherPayer = 1001;
 
 /// By what the resolver has by itself: looks of ten seconds, ten minutes for it.
 struct Alone {
-    LeftAlone alone{{.times = 60, .patience = 10s, .kept = 8}};
+    LeftAlone alone{{.times = 60, .patience = 10s, .most = 10s, .kept = 8}};
     LeftAlone::Time now{1h};
 
     /// Keeps the thread for longer than the patience, and is through.
     void keep(std::uint32_t pid, Payer payer) {
         alone.keep({pid, 1}, payer);
         now += 13s;
-        alone.left_behind(payer, now);
+        alone.left_behind(payer, 10s, now);
         alone.through({pid, 1}, now);
     }
 };
@@ -99,7 +99,7 @@ TEST_CASE(
 TEST_CASE("a user's debt is no larger for threads that were kept at a time") {
     Alone its;
     for (std::uint32_t pid = 0; pid < 100; ++pid)
-        its.alone.left_behind(kPayer, its.now);
+        its.alone.left_behind(kPayer, 10s, its.now);
     CHECK(its.alone.user(kPayer, its.now + 9min));
     CHECK(!its.alone.user(kPayer, its.now + 10min));
 }

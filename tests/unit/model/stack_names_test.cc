@@ -288,7 +288,8 @@ TEST_CASE("a silent process with very many stacks leaves room for those of other
     builder.add_task(silent);
     builder.add_task({.pid = 6, .entries = {{.trace = trace}}});
     const Snapshot snapshot = builder.snapshot();
-    test.namer->silent_pids = {5};
+    SECTION("that does not answer") test.namer->silent_pids = {5};
+    SECTION("that is put off") test.namer->put_off_pids = {5};
     test.names->want(snapshot);
     CHECK(test.namer->answer_not_now() < 10'000);
     CHECK(test.names->wait());

@@ -366,17 +366,65 @@ TEST_CASE("root's processes are looked at however slow they are") {
         it.ask_slow(1, 9s, i + 1);
 }
 
-TEST_CASE("a user's work for a thread counts for a tenth") {
+TEST_CASE("a user's work has half of a thread's time, beyond the first minutes") {
     Named it;
-    it.finders.keep(107);
-    it.namer.submit({request_for(107)});
-    it.finders.wait_for_kept(1);
-    it.worked = 9s;
-    it.pass(9s);
+    for (std::uint64_t trace = 1; trace <= 2; ++trace) {
+        it.finders.keep(107);
+        it.namer.submit({request_for(107, trace)});
+        it.finders.wait_for_kept(1);
+        for (int i = 0; i < 2; ++i) {
+            it.worked = it.worked.load() + 10s;
+            it.pass(10s);
+        }
+        it.finders.let_go(107);
+        CHECK(it.answers(1) == Texts{fmt::format("107/{} 107 by 0", trace)});
+    }
+    it.namer.submit({request_for(107, 3)});
+    CHECK(it.answers(1) == Texts{"107/3 not now"});
+    CHECK(it.namer.silent().empty());
+    CHECK(it.namer.put_off() == Pids{107});
+    CHECK(it.namer.progress() == "names: 1 process of users with slow ones put off (107)");
+    it.pass(60s);
+    CHECK(it.namer.put_off().empty());
+    CHECK(it.namer.progress().empty());
+    it.namer.submit({request_for(107, 3)});
+    CHECK(it.answers(1) == Texts{"107/3 107 by 0"});
+}
+
+TEST_CASE("all that a look took counts, also beyond the patience") {
+    Named it;
+    it.ask_in_vain(107, 1);
     it.finders.let_go(107);
     CHECK(it.answers(1) == Texts{"107/1 107 by 0"});
+    it.time = it.time.load() + 1h;
+    // Slow on a thread of its own, where it has twice the time
+    it.finders.keep(107);
     it.namer.submit({request_for(107, 2)});
+    it.finders.wait_for_kept(1);
+    it.pass(19s);
+    it.finders.let_go(107);
     CHECK(it.answers(1) == Texts{"107/2 107 by 0"});
+    it.pass(100s);
+    it.namer.submit({request_for(107, 3)});
+    CHECK(it.answers(1) == Texts{"107/3 not now"});
+}
+
+TEST_CASE("a user's threads that are at work at once are half of all as well") {
+    Named it;
+    for (std::uint32_t i = 0; i < 9; ++i) {
+        it.ask_in_vain(100 + i, 1);
+        it.finders.let_go(100 + i);
+        it.answers(1);
+        it.time = it.time.load() + 1h;
+    }
+    std::vector<NameRequest> requests;
+    for (std::uint32_t i = 0; i < 9; ++i) {
+        it.finders.keep(100 + i);
+        requests.push_back(request_for(100 + i));
+    }
+    it.namer.submit(requests);
+    CHECK(it.answers(1).at(0).ends_with("not now"));
+    it.finders.wait_for_kept(8);
 }
 
 TEST_CASE("half of the threads that are left behind are one user's at most") {

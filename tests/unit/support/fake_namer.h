@@ -72,9 +72,10 @@ public:
     void answer_with(NameAnswer answer) { answers_.push_back(std::move(answer)); }
 
     [[nodiscard]] std::vector<std::uint32_t> silent() const override { return silent_pids; }
+    [[nodiscard]] std::vector<std::uint32_t> put_off() const override { return put_off_pids; }
 
     std::vector<NameRequest> requests;
-    std::vector<std::uint32_t> silent_pids;
+    std::vector<std::uint32_t> silent_pids, put_off_pids;
     std::size_t path_bytes = 0;  ///< of each frame's
 
 private:

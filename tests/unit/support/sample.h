@@ -32,6 +32,7 @@ public:
     bool collect() override { return false; }
     void want_live(const Task& task) override { live_wanted.push_back(task.pid); }
     [[nodiscard]] std::vector<std::uint32_t> silent() const override { return silent_pids; }
+    [[nodiscard]] std::vector<std::uint32_t> put_off() const override { return put_off_pids; }
     [[nodiscard]] int ready_fd() const override { return -1; }
     [[nodiscard]] const UserStack* find(const StackId& id) const override;
 
@@ -50,7 +51,7 @@ public:
     }
 
     int wanted = 0;
-    std::vector<std::uint32_t> silent_pids;
+    std::vector<std::uint32_t> silent_pids, put_off_pids;
     std::vector<std::uint32_t> lines_wanted;             // by the last call
     std::map<std::uint32_t, std::string> command_lines;  // by tgid
     std::vector<std::uint32_t> live_wanted;
