@@ -179,11 +179,10 @@ void complain_of_silent(std::span<const std::uint32_t> pids) {
 void complain_of_put_off(std::span<const std::uint32_t> pids) {
     constexpr std::size_t kNamed = 16;
     if (pids.empty()) return;
-    complain(fmt::format(
-        "names of users whose programs are slow to look at are put off (process{} "
-        "{}{}): stacks without them stay addresses",
-        pids.size() == 1 ? "" : "es", fmt::join(pids.first(std::min(pids.size(), kNamed)), ", "),
-        pids.size() > kNamed ? ", ..." : ""));
+    complain(
+        fmt::format("names of users whose programs are slow to look at are put off (process{} "
+                    "{}): stacks without them stay addresses",
+                    pids.size() == 1 ? "" : "es", format_pids(pids, kNamed)));
 }
 
 void run_batch(const Options& options, World world, Charset charset, const Output& output) {

@@ -11,10 +11,6 @@ namespace {
 /// What a user's programs may take before all of them are left alone, in patiences.
 constexpr int kUserLooks = 2;
 
-bool is_counted(Payer payer) {
-    return payer != kNoPayer && payer != kRootPayer;
-}
-
 }  // namespace
 
 bool LeftAlone::program(const ProgramId& program, Time now) const {
@@ -27,14 +23,14 @@ bool LeftAlone::program(const ProgramId& program, Time now) const {
 bool LeftAlone::user(Payer payer, Time now) const {
     const std::lock_guard guard(lock_);
     const auto its = [&](const auto& kept) { return kept.second == payer; };
-    if (!is_counted(payer)) return false;
+    if (!counts(payer)) return false;
     if (static_cast<std::size_t>(std::ranges::count_if(kept_, its)) >= limits_.kept) return true;
     const auto known = users_.find(payer);
     return known != users_.end() && known->second - now > user_free();
 }
 
 bool LeftAlone::either(const ProgramId& program, Payer payer, Time now) const {
-    return is_counted(payer) && (this->program(program, now) || user(payer, now));
+    return counts(payer) && (this->program(program, now) || user(payer, now));
 }
 
 void LeftAlone::note(const ProgramId& program, Payer payer, Span took, Time now) {
@@ -76,7 +72,7 @@ LeftAlone::Span LeftAlone::user_free() const {
 }
 
 void LeftAlone::charge(Payer payer, Span took, Time now) {
-    if (!is_counted(payer)) return;
+    if (!counts(payer)) return;
     add(users_.try_emplace(payer, now).first->second, user_free(), took, now);
 }
 

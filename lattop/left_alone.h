@@ -42,10 +42,15 @@ public:
 
     explicit LeftAlone(const AloneLimits& limits) : limits_(limits) {}
 
+    /// Whether he is ever left alone: not root, nor nobody.
+    [[nodiscard]] static bool counts(Payer payer) {
+        return payer != kNoPayer && payer != kRootPayer;
+    }
+
     [[nodiscard]] bool program(const ProgramId& program, Time now) const;
     [[nodiscard]] bool user(Payer payer, Time now) const;
 
-    /// Either of them; neither where the payer is root or nobody.
+    /// Either of them; neither where the payer does not count.
     [[nodiscard]] bool either(const ProgramId& program, Payer payer, Time now) const;
 
     /// A look took so long, and is over.

@@ -5,6 +5,7 @@
 #include "lattop/model/format.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -208,6 +209,11 @@ std::string printable(std::string_view bytes, Charset charset) {
 
 int columns_of(char32_t c) {
     return c >= kWide.front().first && in(kWide, c) ? 2 : 1;
+}
+
+std::string format_pids(std::span<const std::uint32_t> pids, std::size_t most) {
+    return fmt::format("{}{}", fmt::join(pids.first(std::min(pids.size(), most)), ", "),
+                       pids.size() > most ? ", ..." : "");
 }
 
 }  // namespace lattop

@@ -4,7 +4,9 @@
 // print. Used by every view and by the batch text.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -29,6 +31,9 @@ std::string format_percent(double fraction);
 
 /// Bytes in at most 6 columns: "512B", "1.50M".
 std::string format_bytes(std::uint64_t bytes);
+
+/// "1200, 1300, ...": the first `most` of them.
+std::string format_pids(std::span<const std::uint32_t> pids, std::size_t most);
 
 /// "1,234,567"
 std::string with_commas(std::uint64_t n);

@@ -30,8 +30,8 @@ struct NameAnswer {
     Naming naming{};
     std::optional<LiveNames> live{};            ///< to a request for that
     std::optional<std::string> command_line{};  ///< the same
-    bool not_now =
-        false;  ///< nobody looked: its process is silent() or put_off(). To be asked again
+    /// Nobody looked: its process is silent() or put_off(). To be asked again
+    bool not_now = false;
 };
 
 class Namer {

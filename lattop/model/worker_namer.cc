@@ -5,7 +5,6 @@
 #include "lattop/model/worker_namer.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <sys/eventfd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include <span>
 #include <system_error>
 
+#include "lattop/model/format.h"
 #include "lattop/model/name_finder.h"
 #include "unwind/background_thread.h"
 #include "unwind/remote_unwind.h"
@@ -64,20 +64,16 @@ NameAnswer not_now(const NameRequest& request) {
 /// "names: 2 processes do not answer (1200, 1300)"; `all`: nobody else is looked at either.
 std::string silent_text(std::span<const std::uint32_t> pids, bool all) {
     if (pids.empty()) return "";
-    const auto named = pids.first(std::min(pids.size(), kSilentNamed));
-    return fmt::format("{}: {} process{} not answer ({}{})", all ? "no names" : "names",
-                       pids.size(), pids.size() == 1 ? " does" : "es do", fmt::join(named, ", "),
-                       named.size() < pids.size() ? ", ..." : "");
+    return fmt::format("{}: {} process{} not answer ({})", all ? "no names" : "names", pids.size(),
+                       pids.size() == 1 ? " does" : "es do", format_pids(pids, kSilentNamed));
 }
 
 /// "names: 3 processes of users with slow ones put off (1200, ...)", of users whose programs were
 /// slow.
 std::string put_off_text(std::span<const std::uint32_t> pids) {
     if (pids.empty()) return "";
-    const auto named = pids.first(std::min(pids.size(), kSilentNamed));
-    return fmt::format("names: {} process{} of users with slow ones put off ({}{})", pids.size(),
-                       pids.size() == 1 ? "" : "es", fmt::join(named, ", "),
-                       named.size() < pids.size() ? ", ..." : "");
+    return fmt::format("names: {} process{} of users with slow ones put off ({})", pids.size(),
+                       pids.size() == 1 ? "" : "es", format_pids(pids, kSilentNamed));
 }
 
 }  // namespace
@@ -159,7 +155,7 @@ std::size_t WorkerNamer::Shared::at_work_for(Payer payer) const {
 /// Whether its user, or its program, had enough of the threads' time for now. A live stack is one
 /// that somebody looks at.
 bool WorkerNamer::Shared::put_off_for_now(Worker& worker, const NameRequest& request, Payer payer) {
-    if (payer == kNoPayer || payer == kRootPayer || request.live) {
+    if (!LeftAlone::counts(payer) || request.live) {
         worker.payer = payer;
         return false;
     }
@@ -181,11 +177,11 @@ void WorkerNamer::Shared::forget_put_off() {
                   [&](const auto& one) { return !alone.either(one.first, one.second, now); });
 }
 
-std::vector<std::uint32_t> WorkerNamer::Shared::those_put_off() const {
-    const Time now = limits.now();
+std::vector<std::uint32_t> WorkerNamer::Shared::those_put_off() {
+    forget_put_off();
     std::vector<std::uint32_t> pids;
     for (const auto& [program, payer] : put_off_last)
-        if (alone.either(program, payer, now)) pids.push_back(program.tgid);
+        pids.push_back(program.tgid);
     return pids;
 }
 

@@ -146,7 +146,7 @@ private:
             return (limits.threads + 1) / 2;
         }
         [[nodiscard]] std::size_t at_work_for(Payer payer) const;
-        [[nodiscard]] std::vector<std::uint32_t> those_put_off() const;
+        [[nodiscard]] std::vector<std::uint32_t> those_put_off();
         void forget_put_off();
         bool put_off_for_now(Worker& worker, const NameRequest& request, Payer payer);
         void mark_silent(Worker& worker, Time now);

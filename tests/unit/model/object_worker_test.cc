@@ -95,6 +95,13 @@ struct SilentRun {
         machine->advance(time);
     }
 
+    /// The same, and then it answers.
+    void ask_slow(std::uint32_t pid, std::chrono::milliseconds time) {
+        ask_in_vain(pid, time);
+        machine->answer();
+        worker.wait(kLong);
+    }
+
     /// Whether it is asked.
     bool asks(std::uint32_t pid) {
         {
@@ -214,11 +221,8 @@ TEST_CASE("a user's silent programs keep half of the threads, and others are sti
 
 TEST_CASE("a user whose programs are slow one after the other is not asked for a while") {
     SilentRun run;
-    for (std::uint32_t pid = 101; pid < 104; ++pid) {
-        run.ask_in_vain(pid, 4s);
-        run.machine->answer();
-        run.worker.wait(kLong);
-    }
+    for (std::uint32_t pid = 101; pid < 104; ++pid)
+        run.ask_slow(pid, 4s);
     CHECK(!run.asks(104));
     CHECK(run.asks(2));
     run.machine->advance(10s);
@@ -227,11 +231,8 @@ TEST_CASE("a user whose programs are slow one after the other is not asked for a
 
 TEST_CASE("root's programs are asked however slow they are") {
     SilentRun run;
-    for (std::uint32_t pid = 1; pid < 6; ++pid) {
-        run.ask_in_vain(pid, 4s);
-        run.machine->answer();
-        run.worker.wait(kLong);
-    }
+    for (std::uint32_t pid = 1; pid < 6; ++pid)
+        run.ask_slow(pid, 4s);
     CHECK(run.asks(6));
 }
 

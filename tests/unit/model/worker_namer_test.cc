@@ -3,193 +3,22 @@
 // No test waits for a time: the clock is the test's but in one, which waits for what must come.
 #include "lattop/model/worker_namer.h"
 
-#include <fmt/format.h>
 #include <poll.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <memory>
-#include <mutex>
-#include <set>
+#include <ctime>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "tests/unit/support/catch.h"
+#include "tests/unit/support/kept_namer.h"
 
 namespace lattop::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-NameRequest request_for(std::uint32_t tgid, std::uint64_t trace = 1) {
-    NameRequest request;
-    request.id = {{LT_KIND_TASK, tgid, tgid, 1000}, 1, trace};
-    request.task = {tgid, tgid, 1000, 1};
-    return request;
-}
-
-/// Finders that some processes keep until the test lets go. Names say which thread's
-/// finder found them: "7 by 0".
-class KeptFinders {
-public:
-    KeptFinders() = default;
-    KeptFinders(const KeptFinders&) = delete;
-    KeptFinders& operator=(const KeptFinders&) = delete;
-
-    /// Waits for threads that were left behind.
-    ~KeptFinders() {
-        std::unique_lock lock(state_->lock);
-        state_->keepers.clear();
-        state_->changed.notify_all();
-        state_->changed.wait(lock, [&] { return state_->alive == 0; });
-    }
-
-    [[nodiscard]] MakeNameTools maker() const {
-        return [state = state_]() -> NameTools {
-            return {[finder = std::make_shared<Finder>(state)](const NameRequest& request) {
-                        return finder->find(request);
-                    },
-                    [state] { return state->reading_ns.load(); }};
-        };
-    }
-
-    /// Who reads for a thread has used a CPU for so long.
-    void read_for(std::chrono::nanoseconds time) {
-        state_->reading_ns += static_cast<std::uint64_t>(time.count());
-    }
-
-    void keep(std::uint32_t tgid) {
-        const std::lock_guard lock(state_->lock);
-        state_->keepers.insert(tgid);
-    }
-
-    void let_go(std::uint32_t tgid) {
-        const std::lock_guard lock(state_->lock);
-        state_->keepers.erase(tgid);
-        state_->changed.notify_all();
-    }
-
-    /// Until so many threads are kept.
-    void wait_for_kept(std::size_t n) {
-        std::unique_lock lock(state_->lock);
-        state_->changed.wait(lock, [&] { return state_->kept == n; });
-    }
-
-private:
-    struct State {
-        std::mutex lock;
-        std::condition_variable changed;
-        std::set<std::uint32_t> keepers;
-        std::size_t kept = 0;
-        std::size_t alive = 0;
-        unsigned made = 0;
-        std::atomic<std::uint64_t> reading_ns{0};
-    };
-
-    class Finder {
-    public:
-        explicit Finder(std::shared_ptr<State> state) : state_(std::move(state)) {
-            const std::lock_guard lock(state_->lock);
-            number_ = state_->made++;
-            ++state_->alive;
-        }
-        Finder(const Finder&) = delete;
-        Finder& operator=(const Finder&) = delete;
-        ~Finder() {
-            const std::lock_guard lock(state_->lock);
-            --state_->alive;
-            state_->changed.notify_all();
-        }
-
-        NameAnswer find(const NameRequest& request) {
-            const std::uint32_t tgid = request.task.tgid;
-            std::unique_lock lock(state_->lock);
-            if (state_->keepers.contains(tgid)) {
-                ++state_->kept;
-                state_->changed.notify_all();
-                state_->changed.wait(lock, [&] { return !state_->keepers.contains(tgid); });
-                --state_->kept;
-            }
-            auto frame = std::make_shared<UserFrame>();
-            frame->symbol = std::to_string(tgid) + " by " + std::to_string(number_);
-            NameAnswer answer;
-            answer.id = request.id;
-            answer.naming.result = Naming::Result::Named;
-            answer.naming.stack.frames.push_back(frame);
-            return answer;
-        }
-
-    private:
-        std::shared_ptr<State> state_;
-        unsigned number_ = 0;
-    };
-
-    std::shared_ptr<State> state_ = std::make_shared<State>();
-};
-
-/// A namer whose time is the test's.
-struct Named {
-    Named() : namer(finders.maker(), limits()) {}
-
-    NamerLimits limits() {
-        NamerLimits limits;
-        limits.patience = 10s;
-        limits.now = [this] { return time.load(); };
-        limits.worked = [this](pthread_t) { return worked.load(); };
-        limits.payer = [](const TaskRef& task) { return payer_of_hundred(task.tgid); };
-        return limits;
-    }
-
-    /// So much later, and looked at.
-    void pass(std::chrono::seconds seconds) {
-        time = time.load() + seconds;
-        namer.look();
-    }
-
-    /// Processes 100 to 199 are of user 1, and so on; those below of root.
-    static Payer payer_of_hundred(std::uint32_t tgid) { return tgid / 100; }
-
-    /// Asks for one whose files are slow, for so long, and whose names come then.
-    void ask_slow(std::uint32_t tgid, std::chrono::seconds seconds, std::uint64_t trace = 1) {
-        finders.keep(tgid);
-        namer.submit({request_for(tgid, trace)});
-        finders.wait_for_kept(1);
-        pass(seconds);
-        finders.let_go(tgid);
-        CHECK(answers(1) == std::vector{fmt::format("{}/{} {} by 0", tgid, trace, tgid)});
-    }
-
-    /// The next `n` answers: "7/2 7 by 0" is that about process 7's trace 2.
-    std::vector<std::string> answers(std::size_t n) {
-        std::vector<std::string> texts;
-        while (texts.size() < n) {
-            pollfd ready{namer.ready_fd(), POLLIN, 0};
-            REQUIRE(::poll(&ready, 1, 60'000) == 1);
-            for (const NameAnswer& answer : namer.take())
-                texts.push_back(
-                    std::to_string(answer.id.task.pid) + "/" + std::to_string(answer.id.trace_id) +
-                    " " + (answer.not_now ? "not now" : answer.naming.stack.frames.at(0)->symbol));
-        }
-        std::ranges::sort(texts);
-        return texts;
-    }
-
-    /// Asks for one that a process keeps, and leaves it behind.
-    void ask_in_vain(std::uint32_t tgid, std::size_t kept) {
-        finders.keep(tgid);
-        namer.submit({request_for(tgid)});
-        finders.wait_for_kept(kept);
-        pass(10s);
-    }
-
-    std::atomic<WorkerNamer::Time> time{WorkerNamer::Time(1h)};
-    std::atomic<std::chrono::nanoseconds> worked{0ns};
-    KeptFinders finders;
-    WorkerNamer namer;
-};
 
 using Texts = std::vector<std::string>;
 using Pids = std::vector<std::uint32_t>;
@@ -289,12 +118,7 @@ TEST_CASE("a thread's CPU time goes by while it works, and not while it waits") 
 TEST_CASE(
     "a process that was slow is given twice the time the next time, and nobody waits for it") {
     Named it;
-    it.finders.keep(7);
-    it.namer.submit({request_for(7)});
-    it.finders.wait_for_kept(1);
-    it.pass(30s);
-    it.finders.let_go(7);
-    CHECK(it.answers(1) == Texts{"7/1 7 by 0"});
+    it.ask_slow(7, 30s);
 
     it.finders.keep(7);
     it.namer.submit({request_for(7, 2), request_for(7, 3), request_for(8)});
@@ -311,12 +135,7 @@ TEST_CASE(
 
 TEST_CASE("a process that was slow for long is given a minute the next time, and not more") {
     Named it;
-    it.finders.keep(7);
-    it.namer.submit({request_for(7)});
-    it.finders.wait_for_kept(1);
-    it.pass(3600s);
-    it.finders.let_go(7);
-    CHECK(it.answers(1) == Texts{"7/1 7 by 0"});
+    it.ask_slow(7, 3600s);
 
     it.finders.keep(7);
     it.namer.submit({request_for(7, 2)});
@@ -327,115 +146,6 @@ TEST_CASE("a process that was slow for long is given a minute the next time, and
     CHECK(it.namer.silent() == Pids{7});
     it.finders.let_go(7);
     CHECK(it.answers(1) == Texts{"7/2 7 by 0"});
-}
-
-TEST_CASE("a user's program that is slow at one stack after the other is put off for a while") {
-    Named it;
-    it.ask_slow(107, 3s, 1);
-    it.ask_slow(107, 3s, 2);
-    it.namer.submit({request_for(107, 3), request_for(108)});
-    CHECK(it.answers(2) == Texts{"107/3 not now", "108/1 108 by 0"});
-    SECTION("but not its stack as it is now, which somebody looks at") {
-        NameRequest live = request_for(107, 4);
-        live.live = true;
-        it.namer.submit({live});
-        CHECK(it.answers(1) == Texts{"107/4 107 by 0"});
-    }
-    SECTION("till what it took beyond five seconds is a tenth of the time since") {
-        it.pass(6s);
-        it.namer.submit({request_for(107, 3)});
-        CHECK(it.answers(1) == Texts{"107/3 not now"});
-        it.pass(1s);
-        it.namer.submit({request_for(107, 3)});
-        CHECK(it.answers(1) == Texts{"107/3 107 by 0"});
-    }
-}
-
-TEST_CASE("a user whose programs are slow one after the other is put off, and nobody else") {
-    Named it;
-    for (std::uint32_t i = 0; i < 3; ++i)
-        it.ask_slow(100 + i, 9s);
-    it.namer.submit({request_for(150), request_for(200), request_for(50)});
-    CHECK(it.answers(3) == Texts{"150/1 not now", "200/1 200 by 0", "50/1 50 by 0"});
-    CHECK(it.namer.silent().empty());
-}
-
-TEST_CASE("root's processes are looked at however slow they are") {
-    Named it;
-    for (std::uint32_t i = 0; i < 5; ++i)
-        it.ask_slow(1, 9s, i + 1);
-}
-
-TEST_CASE("a user's work has half of a thread's time, beyond the first minutes") {
-    Named it;
-    for (std::uint64_t trace = 1; trace <= 2; ++trace) {
-        it.finders.keep(107);
-        it.namer.submit({request_for(107, trace)});
-        it.finders.wait_for_kept(1);
-        for (int i = 0; i < 2; ++i) {
-            it.worked = it.worked.load() + 10s;
-            it.pass(10s);
-        }
-        it.finders.let_go(107);
-        CHECK(it.answers(1) == Texts{fmt::format("107/{} 107 by 0", trace)});
-    }
-    it.namer.submit({request_for(107, 3)});
-    CHECK(it.answers(1) == Texts{"107/3 not now"});
-    CHECK(it.namer.silent().empty());
-    CHECK(it.namer.put_off() == Pids{107});
-    CHECK(it.namer.progress() == "names: 1 process of users with slow ones put off (107)");
-    it.pass(60s);
-    CHECK(it.namer.put_off().empty());
-    CHECK(it.namer.progress().empty());
-    it.namer.submit({request_for(107, 3)});
-    CHECK(it.answers(1) == Texts{"107/3 107 by 0"});
-}
-
-TEST_CASE("all that a look took counts, also beyond the patience") {
-    Named it;
-    it.ask_in_vain(107, 1);
-    it.finders.let_go(107);
-    CHECK(it.answers(1) == Texts{"107/1 107 by 0"});
-    it.time = it.time.load() + 1h;
-    // Slow on a thread of its own, where it has twice the time
-    it.finders.keep(107);
-    it.namer.submit({request_for(107, 2)});
-    it.finders.wait_for_kept(1);
-    it.pass(19s);
-    it.finders.let_go(107);
-    CHECK(it.answers(1) == Texts{"107/2 107 by 0"});
-    it.pass(100s);
-    it.namer.submit({request_for(107, 3)});
-    CHECK(it.answers(1) == Texts{"107/3 not now"});
-}
-
-TEST_CASE("a user's threads that are at work at once are half of all as well") {
-    Named it;
-    for (std::uint32_t i = 0; i < 9; ++i) {
-        it.ask_in_vain(100 + i, 1);
-        it.finders.let_go(100 + i);
-        it.answers(1);
-        it.time = it.time.load() + 1h;
-    }
-    std::vector<NameRequest> requests;
-    for (std::uint32_t i = 0; i < 9; ++i) {
-        it.finders.keep(100 + i);
-        requests.push_back(request_for(100 + i));
-    }
-    it.namer.submit(requests);
-    CHECK(it.answers(1).at(0).ends_with("not now"));
-    it.finders.wait_for_kept(8);
-}
-
-TEST_CASE("half of the threads that are left behind are one user's at most") {
-    Named it;
-    for (std::uint32_t i = 0; i < 8; ++i) {
-        // What he kept them for is forgotten, but not that he still does.
-        it.ask_in_vain(100 + i, i + 1);
-        it.time = it.time.load() + 1h;
-    }
-    it.namer.submit({request_for(150), request_for(200)});
-    CHECK(it.answers(2) == Texts{"150/1 not now", "200/1 200 by 8"});
 }
 
 TEST_CASE("a thread of a process's own is for the program that it ran") {
