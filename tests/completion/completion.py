@@ -84,7 +84,8 @@ print -r -- "$shown"
 
     def complete(self, line):
         done = subprocess.run(["zsh", "-f", self.script, line], capture_output=True, text=True, check=True, timeout=60)
-        shown = re.sub(r"\x1b\[[\d;?]*[a-zA-Z]|[\x00-\x08\x0e-\x1f]", "", done.stdout)
+        # Where the cursor moves a word ends: the last one of the list has nothing else behind it
+        shown = re.sub(r"\x1b\[[\d;?]*[a-zA-Z]|[\x00-\x08\x0e-\x1f]", " ", done.stdout)
         return set(shown.split("\n", 1)[-1].replace("\r", " ").split())
 
 
