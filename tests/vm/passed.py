@@ -24,19 +24,19 @@ def sum_of_files(paths):
 
 
 def module_files(top):
-    """The module's text: what it is built from, and nothing a build leaves."""
+    """What the module is built from, and nothing a build leaves."""
     found = []
     for folder, _, names in sorted(os.walk(os.path.join(top, "module"))):
-        found += [os.path.join(folder, n) for n in sorted(names) if n in ("Kbuild", "Makefile") or (n.endswith((".c", ".h")) and not n.endswith(".mod.c"))]
+        names = [n for n in sorted(names) if n.endswith((".c", ".h")) or n in ("Kbuild", "Makefile")]
+        found += [os.path.join(folder, n) for n in names if not n.endswith(".mod.c")]
     return found
 
 
 class Passed:
-    """The runs of one kernel that passed."""
+    """The runs that passed on one kernel, kept in the file `path`."""
 
-    def __init__(self, kernel, top, cases_dir, cache=None):
-        cache = cache or os.environ.get("XDG_CACHE_HOME") or os.path.join(os.environ["HOME"], ".cache")
-        self.path = os.path.join(cache, "lattop", "passed", kernel)
+    def __init__(self, path, top, cases_dir):
+        self.path = path
         self.cases_dir = cases_dir
         self.module = sum_of_files(module_files(top))
         self.lock = threading.Lock()
