@@ -31,6 +31,9 @@ constexpr int kWorkCounts = 5;
 /// Processes that are known to be put off; what is beyond is, and nobody is told.
 constexpr std::size_t kMaxPutOff = 4096;
 
+/// How often the watcher looks within the patience, while any thread is at a request.
+constexpr int kLooks = 4;
+
 /// Processes that progress() names; there may be more.
 constexpr std::size_t kSilentNamed = 3;
 
@@ -213,10 +216,25 @@ bool WorkerNamer::Shared::kept(Worker& worker, Time now) const {
     return worker.silent;
 }
 
+/// A watcher that did not look for as long as the patience did not run, nor did any thread.
+void WorkerNamer::Shared::forgive_pause(Time now) {
+    if (!looked) return;
+    const auto pause = now - std::exchange(*looked, now);
+    if (pause < limits.patience) return;
+    const auto forgive = [&](Worker& worker) {
+        worker.begun = std::min(worker.begun + pause, now);
+        worker.since = std::min(worker.since + pause, now);
+    };
+    forgive(*common);
+    for (const auto& [program, worker] : own)
+        forgive(*worker);
+}
+
 /// How long a process keeps its own thread minds nobody but who waits for all names: the next
 /// time it may be as slow again, for as long as one at work, and is not silent for that.
 void WorkerNamer::Shared::end(Worker& worker) {
     const Time now = limits.now();
+    forgive_pause(now);
     if (worker.silent) {
         alone.through(*worker.at, now);
         if (common.get() != &worker)
@@ -327,10 +345,13 @@ void WorkerNamer::watch() {
     while (!shared_->stop) {
         const Time now = shared_->limits.now();
         leave_behind(now);
-        if (const auto next = shared_->next_look(now))
-            shared_->watched.wait_for(lock, *next - now);
-        else
+        if (const auto next = shared_->next_look(now)) {
+            const Time::duration soon = shared_->limits.patience / kLooks;
+            shared_->watched.wait_for(lock, std::min(*next - now, soon));
+        } else {
+            shared_->looked.reset();
             shared_->watched.wait(lock);
+        }
     }
 }
 
@@ -341,6 +362,8 @@ void WorkerNamer::look() {
 
 /// Threads that have been at a request for too long. With the lock held.
 void WorkerNamer::leave_behind(Time now) {
+    shared_->forgive_pause(now);
+    shared_->looked = now;
     const std::shared_ptr<Worker> common = shared_->common;
     if (shared_->kept(*common, now)) {
         shared_->mark_silent(*common, now);

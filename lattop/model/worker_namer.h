@@ -16,6 +16,7 @@
 // that process alone: who is merely slow gets its names, nobody else waits for them, and what
 // was read of its files is not read again. It ends when it had nothing to do for a minute. Where
 // 16 processes keep a thread each, the common one is waited for: all is "not now" until then.
+// Time in which all of lattop was stopped or frozen, or starved, is no process's doing.
 //
 // Slow for less than that at each stack, or by one process after the other, a user would keep who
 // waits for all names for ever. So his programs have a tenth of a thread's time, apart from the
@@ -142,6 +143,7 @@ private:
         NameRequest begin(Worker& worker, const ReadingTime& reading_time);
         [[nodiscard]] std::chrono::nanoseconds worked(const Worker& worker) const;
         bool kept(Worker& worker, Time now) const;
+        void forgive_pause(Time now);
         [[nodiscard]] static std::size_t most_of_a_user(const NamerLimits& limits) {
             return (limits.threads + 1) / 2;
         }
@@ -167,6 +169,7 @@ private:
         std::map<ProgramId, std::shared_ptr<Worker>> own;  // of processes that kept the common one
         std::vector<NameAnswer> answers;
         std::map<ProgramId, Payer> put_off_last;  // when they were asked for last
+        std::optional<Time> looked;               // by the watcher, while it has anything to watch
         bool stop = false;
         UniqueFd ready;  // eventfd
     };

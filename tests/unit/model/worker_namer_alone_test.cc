@@ -85,12 +85,30 @@ TEST_CASE("a user's work has half of a thread's time, beyond the first minutes")
 TEST_CASE("all that a look took counts, also beyond the patience") {
     Named it;
     it.ask_slow(107, 10s);
-    it.time = it.time.load() + 1h;
+    it.pause(1h);
     // Slow on a thread of its own, where it has twice the time
     it.ask_slow(107, 19s, 2);
     it.pass(100s);
     it.namer.submit({request_for(107, 3)});
     CHECK(it.answers(1) == Answers{"107/3 not now"});
+}
+
+TEST_CASE("time in which lattop itself was stopped is no user's doing") {
+    const bool watcher_first = GENERATE(true, false);  // or the thread is through
+    Named it;
+    it.finders.keep(107);
+    it.namer.submit({request_for(107, 1)});
+    it.finders.wait_for_kept(1);
+    it.pass(1s);
+    if (watcher_first)
+        it.pause(1h);
+    else
+        it.time = it.time.load() + 1h;
+    it.finders.let_go(107);
+    CHECK(it.answers(1) == Answers{"107/1 107 by 0"});
+    it.namer.submit({request_for(107, 2)});
+    CHECK(it.answers(1) == Answers{"107/2 107 by 0"});
+    CHECK(it.namer.put_off().empty());
 }
 
 TEST_CASE("a user's threads that are at work at once are half of all as well") {
@@ -99,7 +117,7 @@ TEST_CASE("a user's threads that are at work at once are half of all as well") {
         it.ask_in_vain(100 + i, 1);
         it.finders.let_go(100 + i);
         it.answers(1);
-        it.time = it.time.load() + 1h;
+        it.pause(1h);
     }
     std::vector<NameRequest> requests;
     for (std::uint32_t i = 0; i < 9; ++i) {
@@ -116,7 +134,7 @@ TEST_CASE("half of the threads that are left behind are one user's at most") {
     for (std::uint32_t i = 0; i < 8; ++i) {
         // What he kept them for is forgotten, but not that he still does.
         it.ask_in_vain(100 + i, i + 1);
-        it.time = it.time.load() + 1h;
+        it.pause(1h);
     }
     it.namer.submit({request_for(150), request_for(200)});
     CHECK(it.answers(2) == Answers{"150/1 not now", "200/1 200 by 8"});

@@ -221,11 +221,26 @@ TEST_CASE("a namer ends whose threads are kept, and they do when they get throug
     it.namer.submit(std::vector<NameRequest>(100, request_for(9)));
 }
 
+TEST_CASE("time in which lattop itself was stopped is no process's silence") {
+    Named it;
+    it.finders.keep(7);
+    it.namer.submit({request_for(7, 1), request_for(7, 2), request_for(8)});
+    it.finders.wait_for_kept(1);
+    it.pass(4s);
+    it.pause(1h);
+    it.pass(5s);
+    CHECK(it.namer.silent().empty());
+    it.pass(1s);
+    CHECK(it.namer.silent() == Pids{7});
+    it.finders.let_go(7);
+    it.answers(3);
+}
+
 TEST_CASE("the watcher sees by itself that a process does not answer") {
     KeptFinders finders;
     finders.keep(7);
     NamerLimits limits;
-    limits.patience = 20ms;
+    limits.patience = 200ms;
     WorkerNamer namer(finders.maker(), limits);
     namer.submit({request_for(7), request_for(8)});
     // Where the machine is slow, 8 may be taken for silent for a moment as well.

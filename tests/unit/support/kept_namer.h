@@ -142,8 +142,16 @@ struct Named {
         return limits;
     }
 
-    /// So much later, and looked at.
+    /// So much later, and looked at each second.
     void pass(std::chrono::seconds seconds) {
+        for (; seconds > std::chrono::seconds(0); --seconds) {
+            time = time.load() + std::chrono::seconds(1);
+            namer.look();
+        }
+    }
+
+    /// So much later, and looked at for the first time since.
+    void pause(std::chrono::seconds seconds) {
         time = time.load() + seconds;
         namer.look();
     }
