@@ -60,9 +60,7 @@ TEST_CASE("root's processes are looked at however slow they are") {
 TEST_CASE("a user's work has half of a thread's time, beyond the first minutes") {
     Named it;
     for (std::uint64_t trace = 1; trace <= 2; ++trace) {
-        it.finders.keep(107);
-        it.namer.submit({request_for(107, trace)});
-        it.finders.wait_for_kept(1);
+        it.ask_kept(107, {request_for(107, trace)});
         for (int i = 0; i < 2; ++i) {
             it.worked = it.worked.load() + 10s;
             it.pass(10s);
@@ -96,9 +94,7 @@ TEST_CASE("all that a look took counts, also beyond the patience") {
 TEST_CASE("time in which lattop itself was stopped is no user's doing") {
     const bool watcher_first = GENERATE(true, false);  // or the thread is through
     Named it;
-    it.finders.keep(107);
-    it.namer.submit({request_for(107, 1)});
-    it.finders.wait_for_kept(1);
+    it.ask_kept(107, {request_for(107, 1)});
     it.pass(1s);
     if (watcher_first)
         it.pause(1h);

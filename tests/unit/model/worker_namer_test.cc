@@ -27,9 +27,7 @@ using Pids = std::vector<std::uint32_t>;
 
 TEST_CASE("a process that does not answer holds up the names of no other") {
     Named it;
-    it.finders.keep(7);
-    it.namer.submit({request_for(7, 1), request_for(7, 2), request_for(8)});
-    it.finders.wait_for_kept(1);
+    it.ask_kept(7, {request_for(7, 1), request_for(7, 2), request_for(8)});
     it.pass(9s);
     CHECK(it.namer.silent().empty());
     CHECK(it.namer.progress().empty());
@@ -52,9 +50,7 @@ TEST_CASE("a process that does not answer holds up the names of no other") {
 
 TEST_CASE("a process that takes a thread much work is no silent one, until the work is done") {
     Named it;
-    it.finders.keep(7);
-    it.namer.submit({request_for(7, 1), request_for(8)});
-    it.finders.wait_for_kept(1);
+    it.ask_kept(7, {request_for(7, 1), request_for(8)});
     it.worked = 5s;
     it.pass(10s);
     it.pass(9s);
@@ -69,9 +65,7 @@ TEST_CASE("a process that takes a thread much work is no silent one, until the w
 
 TEST_CASE("a process whose files are work for who reads them is no silent one either") {
     Named it;
-    it.finders.keep(7);
-    it.namer.submit({request_for(7, 1), request_for(8)});
-    it.finders.wait_for_kept(1);
+    it.ask_kept(7, {request_for(7, 1), request_for(8)});
     it.finders.read_for(3s);
     it.pass(10s);
     CHECK(it.namer.silent().empty());
@@ -89,9 +83,7 @@ TEST_CASE("a process whose files are work for who reads them is no silent one ei
 
 TEST_CASE("a process that is work for ever is left behind as well") {
     Named it;
-    it.finders.keep(7);
-    it.namer.submit({request_for(7, 1), request_for(8)});
-    it.finders.wait_for_kept(1);
+    it.ask_kept(7, {request_for(7, 1), request_for(8)});
     for (int i = 0; i < 5; ++i) {
         it.worked = it.worked.load() + 10s;
         it.pass(10s);
@@ -137,9 +129,7 @@ TEST_CASE("a process that was slow for long is given a minute the next time, and
     Named it;
     it.ask_slow(7, 3600s);
 
-    it.finders.keep(7);
-    it.namer.submit({request_for(7, 2)});
-    it.finders.wait_for_kept(1);
+    it.ask_kept(7, {request_for(7, 2)});
     it.pass(59s);
     CHECK(it.namer.silent().empty());
     it.pass(1s);
@@ -187,9 +177,7 @@ TEST_CASE(
     it.namer.submit({request_for(90)});
     CHECK(it.answers(1) == Texts{"90/1 90 by 16"});
 
-    it.finders.keep(17);
-    it.namer.submit({request_for(17), request_for(90, 2)});
-    it.finders.wait_for_kept(17);
+    it.ask_kept(17, {request_for(17), request_for(90, 2)}, 17);
     it.pass(10s);
     CHECK(it.namer.silent().size() == 17);
     CHECK(it.namer.progress() == "no names: 17 processes do not answer (1, 2, 3, ...)");
@@ -215,17 +203,13 @@ TEST_CASE(
 TEST_CASE("a namer ends whose threads are kept, and they do when they get through") {
     Named it;
     it.ask_in_vain(7, 1);
-    it.finders.keep(8);
-    it.namer.submit({request_for(8)});
-    it.finders.wait_for_kept(2);
+    it.ask_kept(8, {request_for(8)}, 2);
     it.namer.submit(std::vector<NameRequest>(100, request_for(9)));
 }
 
 TEST_CASE("time in which lattop itself was stopped is no process's silence") {
     Named it;
-    it.finders.keep(7);
-    it.namer.submit({request_for(7, 1), request_for(7, 2), request_for(8)});
-    it.finders.wait_for_kept(1);
+    it.ask_kept(7, {request_for(7, 1), request_for(7, 2), request_for(8)});
     it.pass(4s);
     it.pause(1h);
     it.pass(5s);

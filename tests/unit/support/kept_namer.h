@@ -16,6 +16,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "lattop/model/worker_namer.h"
@@ -159,11 +160,16 @@ struct Named {
     /// Processes 100 to 199 are of user 1, and so on; those below of root.
     static Payer payer_of_hundred(std::uint32_t tgid) { return tgid / 100; }
 
+    /// Asks, until the process keeps a thread, with which `kept` are.
+    void ask_kept(std::uint32_t tgid, std::vector<NameRequest> requests, std::size_t kept = 1) {
+        finders.keep(tgid);
+        namer.submit(std::move(requests));
+        finders.wait_for_kept(kept);
+    }
+
     /// Asks for one whose files are slow, for so long, and whose names come then.
     void ask_slow(std::uint32_t tgid, std::chrono::seconds seconds, std::uint64_t trace = 1) {
-        finders.keep(tgid);
-        namer.submit({request_for(tgid, trace)});
-        finders.wait_for_kept(1);
+        ask_kept(tgid, {request_for(tgid, trace)});
         pass(seconds);
         finders.let_go(tgid);
         CHECK(answers(1) == std::vector{fmt::format("{}/{} {} by 0", tgid, trace, tgid)});
@@ -186,9 +192,7 @@ struct Named {
 
     /// Asks for one that a process keeps, and leaves it behind.
     void ask_in_vain(std::uint32_t tgid, std::size_t kept) {
-        finders.keep(tgid);
-        namer.submit({request_for(tgid)});
-        finders.wait_for_kept(kept);
+        ask_kept(tgid, {request_for(tgid)}, kept);
         pass(std::chrono::seconds(10));
     }
 

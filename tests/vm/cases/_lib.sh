@@ -101,6 +101,15 @@ header() { awk -v word="$1" '/^#/ && $2 ~ "^" word ":?$" { sub(/^# [^ ]+ /, "");
 # header_value WORD KEY: the number behind KEY= in that line
 header_value() { header "$1" | tr ' ' '\n' | sed -n "s/^$2=//p"; }
 
+# read_header WORD: the line "# WORD ..." into REPLY, by the shell alone, for whom another process, which exits or has misses of its own, would spoil
+# what is looked at
+read_header() {
+    while read -r; do
+        [[ $REPLY != "# $1 "* ]] || return 0
+    done <$LATTOP
+    return 1
+}
+
 # row PID COLUMN: a column (by its name) of the task's line in the text view
 row() {
     awk -v pid="$1" -v name="$2" '

@@ -28,13 +28,7 @@ within_his_share() {
 # of the daemon that is stopped before the flooder has his share of it
 mkfifo "$TMPDIR/never"
 exec {never}<>"$TMPDIR/never"
-is_counted() {
-    local line
-    while read -r line; do
-        [[ $line != "# lost "* ]] || break
-    done <$LATTOP
-    [[ $line == *" $1="[1-9]* ]]
-}
+is_counted() { read_header lost && [[ $REPLY == *" $1="[1-9]* ]]; }
 counted() {
     local cause tries
     for cause; do
