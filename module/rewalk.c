@@ -89,7 +89,7 @@ static int read_word(void *unused, u64 address, u64 *word)
 	return !err;
 }
 
-/* The sleep goes on under the trace that was captured, if it is still the same sleep. */
+/* The sleep goes on under the trace that was captured, and misses what that lacks, if it is still the same sleep. */
 static void finish(struct lt *lt, struct sleep *s)
 {
 	struct lt_entry *better, *emptied = NULL;
@@ -106,6 +106,8 @@ static void finish(struct lt *lt, struct sleep *s)
 			better->sleeps++;
 			t->entry = better;
 		}
+		if (s->c->flags & LT_TR_MISS && lt_resolved(lt))
+			lt_miss(lt, s->p, &s->frame);
 	}
 	if (emptied)
 		lt_entry_take_out(lt, t, emptied);
@@ -114,15 +116,52 @@ static void finish(struct lt *lt, struct sleep *s)
 		lt_entry_give_back(lt, emptied);
 }
 
-static void rewalk_one(struct lt *lt, struct task_struct *p, struct mm_struct *mm,
-		       struct lt_capture *c)
+struct rewalk {
+	struct work_struct work;
+	struct lt *lt;
+	struct task_struct *p, *resolver;	/* who waits */
+	struct mm_struct *mm;
+	struct lt_capture c;
+	u64 held_since;				/* lt->mutex; 0: it is not */
+};
+
+/* So long others wait for lt->mutex at a time: less than a reader keeps them */
+#define AT_A_TIME_NS	NSEC_PER_MSEC
+
+/*
+ * A reader who copies a task may be in the middle of it. Not taken anew for each
+ * thread, as one may be in front of each. True: it had to be taken, which takes time.
+ */
+static bool hold(struct rewalk *r)
 {
+	if (r->held_since)
+		return false;
+	mutex_lock(&r->lt->mutex);
+	r->held_since = ktime_get_ns();
+	return true;
+}
+
+static void let_go(struct rewalk *r)
+{
+	if (!r->held_since)
+		return;
+	r->held_since = 0;
+	mutex_unlock(&r->lt->mutex);
+}
+
+static void rewalk_one(struct rewalk *r, struct task_struct *p)
+{
+	struct lt *lt = r->lt;
+	struct lt_capture *c = &r->c;
 	struct sleep s = { .p = p, .shard = lt_shard_of(lt, p->pid), .c = c };
 	struct lt_space *space;
 
-	if (!begin(&s, mm))
+	if (!begin(&s, r->mm))
 		return;
-	space = lt_space_held(lt, mm);
+	/* Nobody would walk it again in a sleep that was reset, or moved to another trace, meanwhile */
+	if (hold(r) && !begin(&s, r->mm))
+		return;
+	space = lt_space_held(lt, r->mm);
 	if (!space)
 		return;
 	c->nr_user = lt_rows_walk(space, &s.frame, &c->frames[c->nr_kernel],
@@ -130,40 +169,21 @@ static void rewalk_one(struct lt *lt, struct task_struct *p, struct mm_struct *m
 	/* Memory that was there when it went to sleep may be swapped out by now: no worse trace for a better one */
 	if (!(c->flags & LT_TR_USER_FAULT) || c->nr_user > s.had)
 		finish(lt, &s);
-	if (c->flags & LT_TR_MISS && lt_resolved(lt))
-		lt_miss(lt, p, &s.frame);
 }
 
-struct rewalk {
-	struct work_struct work;
-	struct lt *lt;
-	struct task_struct *p, *resolver;	/* who waits */
-	struct mm_struct *mm;
-	struct lt_capture c;
-};
-
-/* So long others wait for lt->mutex at a time: less than a reader keeps them */
-#define AT_A_TIME_NS	NSEC_PER_MSEC
-
-/* Under lt->mutex: a reader who copies a task may be in the middle of it. Not taken for each thread, as a reader may be in front of each. */
 static void rewalk_all(struct work_struct *work)
 {
 	struct rewalk *r = container_of(work, struct rewalk, work);
 	struct task_struct *q = r->p, *next;
 	int rest = get_nr_threads(r->p);	/* p may leave the ring it is the end of */
-	u64 began;
 
 	kthread_use_mm(r->mm);
 	get_task_struct(q);
-	mutex_lock(&r->lt->mutex);
-	began = ktime_get_ns();
 	do {
-		rewalk_one(r->lt, q, r->mm, &r->c);
-		if (need_resched() || ktime_get_ns() - began > AT_A_TIME_NS) {
-			mutex_unlock(&r->lt->mutex);
+		rewalk_one(r, q);
+		if (need_resched() || (r->held_since && ktime_get_ns() - r->held_since > AT_A_TIME_NS)) {
+			let_go(r);
 			cond_resched();
-			mutex_lock(&r->lt->mutex);
-			began = ktime_get_ns();
 		}
 		rcu_read_lock();
 		next = pid_alive(q) ? next_thread(q) : r->p;
@@ -172,7 +192,7 @@ static void rewalk_all(struct work_struct *work)
 		put_task_struct(q);
 		q = next;
 	} while (q != r->p && --rest > 0 && !fatal_signal_pending(r->resolver));
-	mutex_unlock(&r->lt->mutex);
+	let_go(r);
 	put_task_struct(q);
 	kthread_unuse_mm(r->mm);
 }
@@ -188,6 +208,7 @@ void lt_rewalk(struct lt *lt, struct task_struct *p, struct mm_struct *mm)
 	r->p = p;
 	r->resolver = current;
 	r->mm = mm;
+	r->held_since = 0;
 	INIT_WORK(&r->work, rewalk_all);
 	queue_work(lt->rewalk_wq, &r->work);
 	flush_work(&r->work);

@@ -25,6 +25,12 @@ within() {
     done
 }
 
+# nap SECONDS: by the shell alone (but for what the first one needs), where a process more would spoil what is looked at
+nap() {
+    [ -n "${_nap:-}" ] || { mkfifo "$TMPDIR/nap" && exec {_nap}<>"$TMPDIR/nap"; }
+    read -rt "$1" -u "$_nap" || true
+}
+
 # Whose case it is mounts them where the guest has not: the folder of version 2's cgroups
 cgroup2_root=/sys/fs/cgroup
 need_cgroup2() { [ -e $cgroup2_root/cgroup.procs ] || mount -t cgroup2 cgroup2 $cgroup2_root; }
@@ -101,8 +107,7 @@ header() { awk -v word="$1" '/^#/ && $2 ~ "^" word ":?$" { sub(/^# [^ ]+ /, "");
 # header_value WORD KEY: the number behind KEY= in that line
 header_value() { header "$1" | tr ' ' '\n' | sed -n "s/^$2=//p"; }
 
-# read_header WORD: the line "# WORD ..." into REPLY, by the shell alone, for whom another process, which exits or has misses of its own, would spoil
-# what is looked at
+# read_header WORD: the line "# WORD ..." into REPLY, by the shell alone, as nap
 read_header() {
     while read -r; do
         [[ $REPLY != "# $1 "* ]] || return 0

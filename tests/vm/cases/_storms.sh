@@ -27,8 +27,6 @@ nothing_went_with_them() {
 # Records in use but those of tasks that exited, which each look here adds to
 alive() { header used | awk -F'[ =]' '{ for (i = 1; i < NF; i++) n[$i] = $(i + 1); print n["tasks"] - n["exited"] }'; }
 
-mkfifo "$TMPDIR/never"
-exec {never}<>"$TMPDIR/never"
 most_used() { grep -o " $1=[0-9]*" "$TMPDIR/used" | cut -d= -f2 | sort -n | tail -n 1; }
 
 # storms THREADS AT_ONCE EXECS: one after another; "processes" fork and die meanwhile
@@ -40,7 +38,7 @@ storms() {
     sleep 2
     tasks=$(alive)
     # By the shell alone: processes that exit, one a look, would soon be so many on a slow kernel that who exited before is merged with all
-    until read -rt 0.2 -u "$never"; do read_header used && echo "$REPLY"; done >"$TMPDIR/used" &
+    while nap 0.2; do read_header used && echo "$REPLY"; done >"$TMPDIR/used" &
     most=$!
     truth 2 "$threads" thread-churn "$threads"
     truth $((execs + 1)) $((execs * 5)) exec-chain "$execs"

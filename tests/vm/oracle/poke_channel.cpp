@@ -60,7 +60,8 @@ bool Channel::receive(std::vector<std::byte>& bytes, int& fd) const {
     message.msg_controllen = control.size();
     const ssize_t got = recvmsg(fd_, &message, MSG_CMSG_CLOEXEC);
     fd = -1;
-    if (got <= 0) return false;
+    need(got >= 0, "recvmsg");
+    if (got == 0) return false;
     bytes.resize(static_cast<std::size_t>(got));
     const cmsghdr* header = CMSG_FIRSTHDR(&message);
     if (header != nullptr && header->cmsg_type == SCM_RIGHTS)

@@ -47,10 +47,16 @@ bool find_asleep(const oracle::Snapshot& snapshot, Sleeper& s) {
 }  // namespace
 
 Answer ask(const Channel& channel, const Request& request, int fd) {
-    channel.send(std::as_bytes(std::span(&request, 1)), fd);
-    Answer answer;
-    if (!channel.receive(answer.bytes, answer.fd)) throw std::runtime_error("a process has gone");
-    return answer;
+    try {
+        channel.send(std::as_bytes(std::span(&request, 1)), fd);
+        Answer answer;
+        if (!channel.receive(answer.bytes, answer.fd)) throw std::runtime_error("it has gone");
+        return answer;
+    } catch (const std::exception& error) {
+        throw std::runtime_error(fmt::format("who was asked to do {} for {}: {}",
+                                             static_cast<int>(request.verb), request.number,
+                                             error.what()));
+    }
 }
 
 bool is_root_in_pids(const Reader& reader) {
