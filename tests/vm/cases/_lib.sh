@@ -27,7 +27,7 @@ within() {
 
 # nap SECONDS: by the shell alone (but for what the first one needs), where a process more would spoil what is looked at
 nap() {
-    [ -n "${_nap:-}" ] || { mkfifo "$TMPDIR/nap" && exec {_nap}<>"$TMPDIR/nap"; }
+    [ -n "${_nap:-}" ] || { mkfifo "$TMPDIR/nap-$BASHPID" && exec {_nap}<>"$TMPDIR/nap-$BASHPID"; }
     read -rt "$1" -u "$_nap" || true
 }
 
