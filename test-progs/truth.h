@@ -245,7 +245,8 @@ static inline void truth_read_kernel(struct truth* t, struct truth_point* point)
 
 /*
  * Where one sample takes longer than from one tick to the next (a debug kernel), some
- * kernel thread wakes in each: past a few tries, while it lasts, none can preempt.
+ * kernel thread wakes in each: past a few tries, or a second of them (a fork bomb), while
+ * it lasts, none can preempt.
  */
 static inline bool truth_hold_cpu(void) {
     struct sched_param first = {.sched_priority = 1};
@@ -262,10 +263,12 @@ static inline void truth_let_go(void) {
 /* How often it slept in tries that do not count: reading may wait for another reader. */
 static inline long truth_sample(struct truth* t, struct truth_point* point) {
     struct rusage first, before, after;
+    uint64_t began_ns = truth_clock(CLOCK_MONOTONIC);
 
     getrusage(RUSAGE_THREAD, &first);
     for (int tries = 0; tries < TRUTH_TRIES; tries++) {
-        bool held = tries >= 50 && truth_hold_cpu();
+        bool many = tries >= 50 || truth_clock(CLOCK_MONOTONIC) - began_ns > 1000000000;
+        bool held = many && truth_hold_cpu();
 
         getrusage(RUSAGE_THREAD, &before);
         if (t->lattop_fd >= 0) truth_read_lattop(t, point);
