@@ -103,9 +103,29 @@ u64 lt_hooks_missed(struct lt *lt)
 	return missed;
 }
 
+/*
+ * Removing a kprobe that goes by ftrace allocates. Where there is no memory for
+ * that, as for a rmmod that is being killed for want of it, the kernel warns,
+ * unsets the address, by which nothing finds the kprobe any more, and keeps it
+ * in its table for ever. Disabled, neither a kprobe of somebody else's at that
+ * place nor one that arms all of them calls it. False: it must not be freed.
+ */
+static bool detach_kprobe(struct kprobe *kp)
+{
+	unregister_kprobe(kp);
+	if (kp->addr)
+		return true;
+	kp->flags |= KPROBE_FLAG_DISABLED;
+	pr_warn("lattop: the kernel could not remove the kprobe on %s: it stays in its table, disabled\n",
+		kp->symbol_name);
+	kp->symbol_name = NULL;
+	return false;
+}
+
 static void detach(struct lt *lt)
 {
 	struct lt_hooks *h = lt->hooks;
+	bool all = true;
 	int i;
 
 	WRITE_ONCE(lt->mode, LT_OFF);
@@ -114,12 +134,13 @@ static void detach(struct lt *lt)
 
 		if (p->tp)
 			tracepoint_probe_unregister(p->tp, p->handler, lt);
-		if (p->kprobed)
-			unregister_kprobe(&p->kp);
+		if (p->kprobed && !detach_kprobe(&p->kp))
+			all = false;
 	}
 	tracepoint_synchronize_unregister();
 	synchronize_rcu();
-	kfree(h);
+	if (all)
+		kfree(h);
 	lt->hooks = NULL;
 }
 
