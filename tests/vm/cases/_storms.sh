@@ -29,6 +29,16 @@ alive() { header used | awk -F'[ =]' '{ for (i = 1; i < NF; i++) n[$i] = $(i + 1
 
 most_used() { grep -o " $1=[0-9]*" "$TMPDIR/used" | cut -d= -f2 | sort -n | tail -n 1; }
 
+# execs_at_once CHAINS EXECS: so many processes replace their programs so often, all at the same time
+execs_at_once() {
+    local chain chains=()
+    for ((chain = 1; chain <= $1; chain++)); do
+        exec-chain "$2" >"$TMPDIR/chain-$chain" &
+        chains+=($!)
+    done
+    wait "${chains[@]}" && cat "$TMPDIR"/chain-*
+}
+
 # storms THREADS AT_ONCE EXECS: one after another; "processes" fork and die meanwhile
 storms() {
     local threads=$1 at_once=$2 execs=$3 forks tasks most
@@ -42,6 +52,7 @@ storms() {
     most=$!
     truth 2 "$threads" thread-churn "$threads"
     truth $((execs + 1)) $((execs * 5)) exec-chain "$execs"
+    truth $((execs / 10 * 10 + 10)) $((execs / 10 * 10 * 5)) execs_at_once 10 $((execs / 10))
     kill -INT $forks
     wait $forks || true
     truth 3 "$at_once" thread-churn "$at_once" "$at_once"
