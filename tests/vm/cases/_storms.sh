@@ -41,7 +41,7 @@ execs_at_once() {
 
 # storms THREADS AT_ONCE EXECS: one after another; "processes" fork and die meanwhile
 storms() {
-    local threads=$1 at_once=$2 execs=$3 forks tasks most
+    local threads=$1 at_once=$2 execs=$3 chains=10 forks tasks most
     at_end 'echo "lost: $(lost)"; header used'
     stress-ng --fork 1 --timeout 3600 --quiet >"$TMPDIR/forks" 2>&1 &
     forks=$!
@@ -52,7 +52,7 @@ storms() {
     most=$!
     truth 2 "$threads" thread-churn "$threads"
     truth $((execs + 1)) $((execs * 5)) exec-chain "$execs"
-    truth $((execs / 10 * 10 + 10)) $((execs / 10 * 10 * 5)) execs_at_once 10 $((execs / 10))
+    truth $((execs + chains)) $((execs * 5)) execs_at_once $chains $((execs / chains))
     kill -INT $forks
     wait $forks || true
     truth 3 "$at_once" thread-churn "$at_once" "$at_once"
