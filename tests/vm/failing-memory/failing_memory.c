@@ -82,22 +82,25 @@ static noinline void *no_pointer(void)
 	return NULL;
 }
 
-/* int should_failslab(struct kmem_cache *, gfp_t): what kmalloc and kmem_cache_alloc ask first */
-static int before_slab(struct kprobe *kp, struct pt_regs *regs)
+/* Of both functions the flags are the second argument. */
+static int fail_by(struct pt_regs *regs, void *instead)
 {
 	if (!is_to_fail((__force gfp_t)regs->si))
 		return 0;
-	regs->ip = (unsigned long)no_memory;
+	regs->ip = (unsigned long)instead;
 	return 1;
+}
+
+/* int should_failslab(struct kmem_cache *, gfp_t): what kmalloc and kmem_cache_alloc ask first */
+static int before_slab(struct kprobe *kp, struct pt_regs *regs)
+{
+	return fail_by(regs, no_memory);
 }
 
 /* void *kvmalloc_node(size_t, gfp_t, int) */
 static int before_kvmalloc(struct kprobe *kp, struct pt_regs *regs)
 {
-	if (!is_to_fail((__force gfp_t)regs->si))
-		return 0;
-	regs->ip = (unsigned long)no_pointer;
-	return 1;
+	return fail_by(regs, no_pointer);
 }
 
 static struct kprobe of_slab = { .symbol_name = "should_failslab", .pre_handler = before_slab };
