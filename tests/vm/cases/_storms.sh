@@ -31,12 +31,12 @@ most_used() { grep -o " $1=[0-9]*" "$TMPDIR/used" | cut -d= -f2 | sort -n | tail
 
 # execs_at_once CHAINS EXECS: so many processes replace their programs so often, all at the same time
 execs_at_once() {
-    local chain chains=()
+    local chain started=()
     for ((chain = 1; chain <= $1; chain++)); do
         exec-chain "$2" >"$TMPDIR/chain-$chain" &
-        chains+=($!)
+        started+=($!)
     done
-    wait "${chains[@]}" && cat "$TMPDIR"/chain-*
+    wait "${started[@]}" && cat "$TMPDIR"/chain-*
 }
 
 # storms THREADS AT_ONCE EXECS: one after another; "processes" fork and die meanwhile
