@@ -8,8 +8,13 @@
  *
  * WHO is UID: that user, and hidden, as all are who change. UID,capable: not hidden,
  * but with privileges, until the next program. UID,FIRST: as user FIRST, not hidden.
+ * /proc/PID/ns/user: root of that user namespace, and hidden. UID,/proc/PID/ns/user:
+ * as user UID, not hidden, before that. +/proc/PID/ns/user: root of that one, not
+ * hidden, and at work for a while before it sleeps as that.
  */
 #define _GNU_SOURCE
+#include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,9 +47,40 @@ static void change(unsigned group, unsigned user, unsigned saved) {
     need(setresgid(group, group, group) == 0 && setresuid(user, user, saved) == 0, "another user");
 }
 
+static void join_namespace(const char* path) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    need(fd >= 0 && setns(fd, CLONE_NEWUSER) == 0, path);
+    change(0, 0, 0);
+}
+
+static void become_dumpable(void) {
+    need(prctl(PR_SET_DUMPABLE, 1) == 0, "PR_SET_DUMPABLE");
+}
+
+static void work(void) {
+    const clock_t until = clock() + CLOCKS_PER_SEC / 100;
+
+    while (clock() < until) {
+    }
+}
+
 static void sleep_as(const char* who) {
     char* how;
     unsigned id = (unsigned)strtoul(who, &how, 10);
+
+    if (*who == '/') {
+        join_namespace(who);
+        sleep_marked(2);
+        return;
+    }
+    if (*who == '+') {
+        join_namespace(who + 1);
+        become_dumpable();
+        work();
+        sleep_marked(4);
+        return;
+    }
 
     if (!*how) {
         change(id, id, id);
@@ -55,12 +91,17 @@ static void sleep_as(const char* who) {
     if (!strcmp(how, "capable")) {
         need(prctl(PR_SET_KEEPCAPS, 1) == 0, "PR_SET_KEEPCAPS");
         change(id, id, id);
+    } else if (*how == '/') {
+        change(id, id, id);
     } else {
         change(id, (unsigned)strtoul(how, NULL, 10), id);
     }
-    need(prctl(PR_SET_DUMPABLE, 1) == 0, "PR_SET_DUMPABLE");
+    become_dumpable();
     sleep_marked(2);
-    need(setresuid(id, id, id) == 0, "the user at last");
+    if (*how == '/')
+        join_namespace(how);
+    else
+        need(setresuid(id, id, id) == 0, "the user at last");
 }
 
 int main(int argc, char** argv) {

@@ -225,9 +225,7 @@ void enter(Space space, const Pipe& unshared, const Pipe& mapped) {
     if (space == Space::of_root) {
         need(unshare(CLONE_NEWPID) == 0, "unshare pids");
     } else if (space == Space::of_user_a) {
-        become_a();
-        need(unshare(CLONE_NEWUSER | CLONE_NEWPID) == 0, "unshare as a user");
-        become_root_of_as_namespace();
+        enter_container_of_a();
     } else {
         need(unshare(CLONE_NEWUSER | CLONE_NEWPID) == 0, "unshare users and pids");
         unshared.wake();
@@ -306,6 +304,12 @@ void become_user(uid_t id) {
 
 void set_dumpable(bool dumpable) {
     need(prctl(PR_SET_DUMPABLE, dumpable ? 1 : 0) == 0, "PR_SET_DUMPABLE");
+}
+
+void enter_container_of_a() {
+    become_a();
+    need(unshare(CLONE_NEWUSER | CLONE_NEWPID) == 0, "unshare as a user");
+    become_root_of_as_namespace();
 }
 
 void run_in(Space space, const std::string& program, const std::string& verb, int fd) {

@@ -40,6 +40,10 @@ bool has_capability(int capability);
 void become_user(uid_t id);
 void set_dumpable(bool dumpable);
 
+/// User a's process, and as root of namespaces of its own; the next child is the first one in
+/// there.
+void enter_container_of_a();
+
 /// Forks a child that runs `program` as root of this space: in one of its own as its first process.
 /// It inherits `fd`, and is told its number behind `verb`.
 void run_in(Space space, const std::string& program, const std::string& verb, int fd);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// lattop-poke race: tasks become what user a must not see, again and again, while user a reads all
-// the time. An attempt is one read against them. What they did before the change and behind it can
+// lattop-poke race: tasks become what user a must not see, again and again, while he reads all the
+// time. An attempt is one read against them. What they did before the change and behind it can
 // be told apart by a name or by where their program lies, so one look says whether something
 // leaked. All the time they wake a task of a's: who did is said of it, and is as secret as they
 // are.
@@ -10,6 +10,10 @@
 //   drop         root's secret process takes a's ids, by which it is not dumpable; it becomes
 //                public before it is, and then is named for whom it woke before, too
 //   setuid-exec  a's public program becomes a secret one by an exec that is setuid root
+//   credentials-by-setuid, setuid-exec-by-setuid   the same, read by root through what a opened, as
+//                a setuid program does
+//   unreadable-exec   a program in a container of a's becomes a secret one by an exec of what the
+//                container's root may run and not read; he is the one who reads
 //   exit         a's process stops being dumpable, sleeps on as "secret-sleeper", or only on its
 //                way out, and ends
 //   pid-reuse    a's public process and root's secret one have the same pid by turns
@@ -18,260 +22,68 @@
 //                /proc
 //   history-of-capable, history-of-another   the same, where it was hidden by nothing but that it
 //                had privileges, or was another's
+//   history-in-container   the same of a program of the machine's root among the container's pids,
+//                which joins the container by its user namespace and then an exec
+//   history-of-owner   the same of a program of a's outside, which may join without privileges
+//   history-of-joiner   a's secret program outside becomes a public one, and that joins
 //   descriptor   root takes snapshots by a descriptor from which a reads on, and texts by another
 #include <fcntl.h>
-#include <linux/perf_event.h>
-#include <linux/sched.h>
-#include <sched.h>
+#include <grp.h>
+#include <linux/capability.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
-#include <functional>
 #include <map>
-#include <string_view>
+#include <stdexcept>
+#include <vector>
 
 #include "poke.h"
 #include "poke_people.h"
+#include "race_process.h"
 #include "race_reader.h"
+#include "race_targets.h"
 
 namespace poke {
 namespace {
 
-/// Whatever reads from its other end is woken by whom runs now; also in
-/// test-progs/marked-sleeper.c.
-constexpr int wake_fd = 100;
-
-void wake() {
-    need(write(wake_fd, "", 1) == 1 || errno == EAGAIN, "write to who waits");
-}
-
-void nap(int times) {
-    const timespec some{0, 50'000};
-    while (times-- > 0) {
-        wake();
-        nanosleep(&some, nullptr);
-    }
-}
-
-/// A nap may be over before it could begin, on a busy machine.
-void certainly_sleep() {
-    wake();
-    rusage before{}, now{};
-    getrusage(RUSAGE_THREAD, &before);
-    for (now = before; now.ru_nvcsw == before.ru_nvcsw; getrusage(RUSAGE_THREAD, &now))
-        usleep(200);
-}
+/// Who reads, and whose the tasks are that are woken.
+enum class Watcher { a, by_setuid, in_container };
 
 struct Race {
     void (*targets)(uint64_t, const std::string&);
     Sought sought;
+    Watcher reader = Watcher::a;
 };
 
-/// A child that does this, and ends with it.
-pid_t begin(const std::function<void()>& what) {
-    const pid_t pid = fork();
-    need(pid >= 0, "fork");
-    if (pid != 0) return pid;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    try {
-        what();
-        _exit(0);
-    } catch (const std::exception& error) {
-        fmt::print("FAIL {}\n", error.what());
-        std::fflush(stdout);
+/// What can be woken belongs to a, or to root of a's container.
+void become_owner(Watcher reader) {
+    reader == Watcher::in_container ? become_root_of_container() : become_mortal_a();
+}
+
+void read_as(const Race& kind) {
+    if (kind.reader != Watcher::by_setuid) {
+        become_owner(kind.reader);
+        read_all_the_time(kind.sought, [] {});
+        return;
     }
-    _exit(1);
-}
-
-void end(pid_t pid, const char* what) {
-    int status = 0;
-    need(waitpid(pid, &status, 0) == pid, "waitpid");
-    if (status != 0) throw std::runtime_error(fmt::format("{} ended with {:#x}", what, status));
-}
-
-void become_mortal_a() {
-    become_user(user_a);
-    set_dumpable(true);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);  // with other credentials it is forgotten
-}
-
-void set_name(std::string_view name) {
-    prctl(PR_SET_NAME, name.data());
-}
-
-/// Goes on when the reader has read once more.
-void let_read(int times) {
-    const uint64_t until = shared().reads + static_cast<uint64_t>(times);
-    nap(1);  // it is accounted as it is now
-    while (shared().reads < until && !shared().stop)
-        sched_yield();
-}
-
-/// How many reads may go to one change.
-constexpr uint64_t reads_a_change = 50;
-
-/// As many reads as are wanted, and changes enough to race with.
-bool goes_on(uint64_t attempts) {
-    return shared().reads < attempts || shared().changes * reads_a_change < attempts;
-}
-
-/// From here to end_to_be_hidden() this process certainly is hidden.
-void begin_to_be_hidden() {
-    shared().target = static_cast<uint32_t>(getpid());
-    ++shared().state;
-}
-
-void end_to_be_hidden() {
-    ++shared().state;
-}
-
-void change_credentials(uint64_t attempts, const std::string&) {
-    become_mortal_a();
-    set_name(public_name);
-    for (; goes_on(attempts); ++shared().changes) {
-        let_read(1);
-        set_dumpable(false);
-        begin_to_be_hidden();
-        let_read(2);
-        end_to_be_hidden();
-        set_dumpable(true);
-    }
-}
-
-template <typename Child>
-void for_each_life(uint64_t attempts, Child&& child) {
-    for (; goes_on(attempts); ++shared().changes) {
-        const pid_t pid = fork();
-        need(pid >= 0, "fork");
-        if (pid == 0) {
-            child();
-            _exit(0);
-        }
-        end(pid, "one life");
-    }
-}
-
-/// The kernel makes it not dumpable before it has a's ids: who sees the ids sees that, too.
-void drop_privileges(uint64_t attempts, const std::string&) {
-    for_each_life(attempts, [] {
-        begin_to_be_hidden();
-        set_dumpable(true);
-        set_name(secret);
-        certainly_sleep();
-        become_user(user_a);
-        let_read(1);
-        set_name(public_name);
-        certainly_sleep();  // until then its record has the other name
-        end_to_be_hidden();
-        set_dumpable(true);
-        let_read(1);
+    need(setgroups(0, nullptr) == 0 && setresgid(user_a, user_a, user_a) == 0 &&
+             setresuid(user_a, user_a, 0) == 0,
+         "a's ids");
+    read_all_the_time(kind.sought, [] {
+        need(setresuid(user_a, 0, 0) == 0, "root's ids");
+        need(has_capability(CAP_SYS_PTRACE), "CAP_SYS_PTRACE");
     });
 }
 
-void run(const std::vector<std::string>& words) {
-    std::vector<char*> arguments;
-    for (const std::string& word : words)
-        arguments.push_back(const_cast<char*>(word.c_str()));
-    arguments.push_back(nullptr);
-    execv(arguments[0], arguments.data());
-    _exit(9);
-}
-
-void exec_setuid(uint64_t attempts, const std::string& folder) {
-    become_mortal_a();
-    for_each_life(attempts, [&] {
-        run({folder + "/public-sleeper", "3", "-", folder + "/setuid/secret-sleeper", "3"});
-    });
-}
-
-/// An exec walks over its process's perf events once its new memory is dumpable, before it counts
-/// as another program: many of them make that moment long.
-void stay_in_exec(unsigned events) {
-    perf_event_attr dummy{};
-    dummy.type = PERF_TYPE_SOFTWARE;
-    dummy.size = sizeof(dummy);
-    dummy.config = PERF_COUNT_SW_DUMMY;
-    dummy.disabled = true;
-    while (events-- > 0)
-        need(syscall(SYS_perf_event_open, &dummy, 0, -1, -1, 0) >= 0, "perf_event_open");
-}
-
-void become_public_from(const std::string& who, uint64_t attempts, const std::string& folder) {
-    stay_in_exec(1);  // the first of a machine makes it patch its code, and wait
-    for_each_life(attempts, [&] {
-        stay_in_exec(200);
-        run({folder + "/secret-sleeper", "3", who, folder + "/public-sleeper", "4"});
-    });
-}
-
-void become_public(uint64_t attempts, const std::string& folder) {
-    become_public_from(std::to_string(user_a), attempts, folder);
-}
-
-void become_public_from_capable(uint64_t attempts, const std::string& folder) {
-    become_public_from(fmt::format("{},capable", user_a), attempts, folder);
-}
-
-void become_public_from_another(uint64_t attempts, const std::string& folder) {
-    become_public_from(fmt::format("{},{}", user_a, user_b), attempts, folder);
-}
-
-void exit_hidden(uint64_t attempts, const std::string&) {
-    become_mortal_a();
-    for_each_life(attempts, [] {
-        // Closed on the way out, behind the memory, which waits for the file system's server
-        need(open("/proc/self/exe", O_RDONLY) >= 0, "open");
-        set_name(public_name);
-        nap(2);
-        let_read(1);
-        set_dumpable(false);
-        set_name(secret);
-        if (shared().changes % 2 == 0) nap(2);
-    });
-}
-
-/// A child with this pid, or any for 0.
-pid_t fork_as(pid_t pid) {
-    clone_args args{};
-    args.exit_signal = SIGCHLD;
-    if (pid != 0) {
-        args.set_tid = reinterpret_cast<uintptr_t>(&pid);
-        args.set_tid_size = 1;
-    }
-    return static_cast<pid_t>(syscall(SYS_clone3, &args, sizeof(args)));
-}
-
-void reuse_pid(uint64_t attempts, const std::string&) {
-    set_dumpable(true);
-    pid_t last = 0;
-    for (uint64_t i = 0; goes_on(attempts); ++i) {
-        pid_t pid = fork_as(last);
-        if (pid < 0 && errno == EEXIST) pid = fork_as(0);
-        need(pid >= 0, "clone3 with set_tid");
-        if (pid == 0) {
-            if (i % 2 == 0) become_mortal_a();
-            set_name(i % 2 == 0 ? public_name : secret);
-            nap(3);
-            _exit(0);
-        }
-        last = pid;
-        end(pid, "one life");
-        ++shared().changes;
-    }
-}
-
-/// Tasks of a's whom others wake, one after the other: there is an end to who woke one.
-void wait_all_the_time(int fd) {
+/// Tasks whom others wake, one after the other: there is an end to who woke one.
+void wait_all_the_time(int fd, Watcher reader) {
     constexpr int times_each = 6;
-    become_mortal_a();
+    become_owner(reader);
     for (;;) {
         const pid_t pid = fork();
         need(pid >= 0, "fork");
@@ -280,7 +92,7 @@ void wait_all_the_time(int fd) {
             continue;
         }
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        set_name("woken");
+        prctl(PR_SET_NAME, "woken");
         std::array<char, 4096> bytes{};
         for (int i = 0; i < times_each; ++i)
             need(read(fd, bytes.data(), bytes.size()) > 0, "read from who wakes");
@@ -288,12 +100,12 @@ void wait_all_the_time(int fd) {
     }
 }
 
-pid_t begin_to_wait() {
+pid_t begin_to_wait(Watcher reader) {
     std::array<int, 2> ends{};
     need(pipe2(ends.data(), O_CLOEXEC) == 0 && dup2(ends[1], wake_fd) == wake_fd &&
              fcntl(wake_fd, F_SETFL, O_NONBLOCK) == 0,
          "pipe");
-    const pid_t pid = begin([&] { wait_all_the_time(ends[0]); });
+    const pid_t pid = begin([&] { wait_all_the_time(ends[0], reader); });
     close(ends[0]);
     close(ends[1]);
     return pid;
@@ -307,18 +119,17 @@ void forget_earlier_races() {
 
 void race_for(Checks& checks, uint64_t attempts, const std::string& folder, const Race& kind) {
     forget_earlier_races();
-    const pid_t woken = begin_to_wait();
-    const pid_t reader = begin([&] {
-        become_mortal_a();
-        read_all_the_time(kind.sought);
-    });
+    const pid_t container = begin_container();
+    const pid_t woken = begin_to_wait(kind.reader);
+    const pid_t reader = begin([&] { read_as(kind); });
     while (!shared().ready && waitpid(reader, nullptr, WNOHANG) == 0)
         usleep(10'000);
     const pid_t target = begin([&] { kind.targets(attempts, folder); });
     end(target, "the targets");
     shared().stop = true;
     end(reader, "the reader");
-    need(kill(woken, SIGKILL) == 0 && waitpid(woken, nullptr, 0) == woken, "who waits has ended");
+    end_by_kill(woken);
+    end_by_kill(container);
     const Shared& s = shared();
     fmt::print(
         "{} attempts on {} changes ({} of them over a change, {} on what is hidden; {} as "
@@ -396,12 +207,21 @@ void race(Checks& checks, const std::string& kind, uint64_t attempts, const std:
     static const std::map<std::string, Race> kinds{
         {"credentials", {change_credentials, {user_a, true, true}}},
         {"drop", {drop_privileges, {LT_UID_ANY, true, false}}},
+        {"credentials-by-setuid", {change_credentials, {user_a, true, true}, Watcher::by_setuid}},
         {"setuid-exec", {exec_setuid, {user_a, true, true}}},
+        {"setuid-exec-by-setuid", {exec_setuid, {user_a, true, true}, Watcher::by_setuid}},
+        {"unreadable-exec", {exec_unreadable, {LT_UID_ANY, true, true}, Watcher::in_container}},
         {"exit", {exit_hidden, {user_a, true, true}}},
         {"pid-reuse", {reuse_pid, {LT_UID_ANY, true, true}}},
         {"history", {become_public, {LT_UID_ANY, false, true}}},
         {"history-of-capable", {become_public_from_capable, {LT_UID_ANY, false, true}}},
-        {"history-of-another", {become_public_from_another, {LT_UID_ANY, false, true}}}};
+        {"history-of-another", {become_public_from_another, {LT_UID_ANY, false, true}}},
+        {"history-in-container",
+         {join_and_become_public, {LT_UID_ANY, false, true}, Watcher::in_container}},
+        {"history-of-owner",
+         {join_and_become_public_from_owner, {LT_UID_ANY, false, true}, Watcher::in_container}},
+        {"history-of-joiner",
+         {become_public_and_join, {LT_UID_ANY, false, true}, Watcher::in_container}}};
     std::fflush(stdout);
     need(&shared() != MAP_FAILED, "mmap");
     if (kind == "descriptor") return race_for_descriptor(checks, attempts);

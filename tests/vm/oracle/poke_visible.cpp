@@ -40,10 +40,6 @@ void become(Ids ids, uid_t saved) {
     need(setresuid(ids.uid, ids.uid, saved) == 0, "setresuid");
 }
 
-void set_dumpable() {
-    need(prctl(PR_SET_DUMPABLE, 1) == 0, "PR_SET_DUMPABLE");
-}
-
 void keep_one_capability(Ids ids) {
     need(prctl(PR_SET_KEEPCAPS, 1) == 0, "PR_SET_KEEPCAPS");
     become(ids, ids.uid);
@@ -59,24 +55,24 @@ struct Other {
 };
 
 constexpr std::array kinds{
-    Other{"same ids", [](Ids ids) { become(ids, ids.uid), set_dumpable(); }},
+    Other{"same ids", [](Ids ids) { become(ids, ids.uid), set_dumpable(true); }},
     Other{"same ids, not dumpable", [](Ids ids) { become(ids, ids.uid); }},
     Other{"another group",
-         [](Ids ids) {
-             become({ids.uid, ids.gid + 1}, ids.uid), set_dumpable();
-         }},
+          [](Ids ids) {
+              become({ids.uid, ids.gid + 1}, ids.uid), set_dumpable(true);
+          }},
     Other{"another user",
-         [](Ids ids) {
-             become({ids.uid - 1, ids.gid}, ids.uid - 1), set_dumpable();
-         }},
-    Other{"root's saved uid", [](Ids ids) { become(ids, 0), set_dumpable(); }},
-    Other{"a capability more", [](Ids ids) { keep_one_capability(ids), set_dumpable(); }},
+          [](Ids ids) {
+              become({ids.uid - 1, ids.gid}, ids.uid - 1), set_dumpable(true);
+          }},
+    Other{"root's saved uid", [](Ids ids) { become(ids, 0), set_dumpable(true); }},
+    Other{"a capability more", [](Ids ids) { keep_one_capability(ids), set_dumpable(true); }},
     Other{"a user namespace of its own",
-         [](Ids ids) {
-             become(ids, ids.uid);
-             unshare(CLONE_NEWUSER);  // where users may not, it is one more of the same ids
-             set_dumpable();
-         }},
+          [](Ids ids) {
+              become(ids, ids.uid);
+              unshare(CLONE_NEWUSER);  // where users may not, it is one more of the same ids
+              set_dumpable(true);
+          }},
     Other{"root", [](Ids) {}},
 };
 
@@ -175,7 +171,7 @@ bool as_user(Ids ids, const Population& population) {
     need(of_root.query(plain_query()) == 0, "query");
     checks.expect(of_root.records().count(LT_SEC_TASKS) > 30, "root sees few tasks");
     become(ids, ids.uid);
-    set_dumpable();
+    set_dumpable(true);
     const Descriptor own(O_RDONLY);
     need(own.query(plain_query()) == 0, "query");
     compare(checks, "own descriptor", own, population);

@@ -208,9 +208,10 @@ void leak(const std::string& what) {
     std::fflush(stdout);
 }
 
-void read_all_the_time(const Sought& sought) {
+void read_all_the_time(const Sought& sought, const std::function<void()>& then) {
     FastReader records(sought);
     TextReader text(sought);
+    then();
     shared().ready = true;
     while (!shared().stop) {
         const bool as_text = shared().reads % one_text_in == 0;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The reading side of lattop-poke race: user a takes one snapshot after the other, in both views,
+// The reading side of lattop-poke race: a reader takes one snapshot after the other, in both views,
 // and looks for what is secret in it. Used by poke_race.cpp alone.
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +21,7 @@ constexpr uint64_t one_text_in = 4;
 /// What the processes of a race share: there before the first of them is forked.
 struct Shared {
     std::atomic<bool> ready, stop;
+    std::atomic<pid_t> container;  // its first process, by the number it has outside
     std::atomic<uint64_t> state;   // credentials, drop: odd while the target certainly is hidden
     std::atomic<uint32_t> target;  // its pid
     std::atomic<uint64_t> reads;
@@ -40,14 +44,14 @@ Shared& shared();
 /// Counts one, and says the first few.
 void leak(const std::string& what);
 
-/// What user a looks for.
+/// What the reader looks for.
 struct Sought {
     uint32_t uid;      ///< whose tasks the reader asks for: fewer to look at are more looks
     bool names_tell;   ///< a record under the secret name is a leak
     bool wakers_tell;  ///< one of who woke somebody is
 };
 
-/// Until told to stop, by descriptors that the caller opens here.
-void read_all_the_time(const Sought& sought);
+/// Until told to stop, by descriptors that the caller opens here; does `then` when they are open.
+void read_all_the_time(const Sought& sought, const std::function<void()>& then);
 
 }  // namespace poke
