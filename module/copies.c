@@ -60,6 +60,7 @@ static void copy_task(struct lt_copies *to, const struct lt_task *t, u64 now)
 
 	memset(rec, 0, sizeof(*rec));
 	to->own_exec_id = t->own_exec_id;
+	to->creds = t->creds;
 	rec->start_ns = t->start_ns;
 	copy_name(rec->comm, t->comm);
 	rec->kind = t->kind;

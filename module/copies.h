@@ -22,6 +22,7 @@ struct lt_copied_waker {
 struct lt_copies {
 	struct lt_task_rec task;	/* all but pids and what points into the snapshot */
 	u32 own_exec_id;
+	struct lt_creds creds;
 	struct lt_buffer entries, wakers;
 };
 

@@ -10,9 +10,10 @@
  * passed on, nor a privileged program made to read one, shows more than the
  * poorer of the two may see.
  *
- * What a task did before an exec that made it the reader's is not his: the child
- * of a server has the server's addresses. lt_task.own_exec_id says from which
- * exec on it was its owner's; snapshot.c puts what lies before under [other].
+ * What a task did before an exec is not his who sees it now, where he may not have
+ * seen the program before: the child of a server has the server's addresses. That may
+ * have become his by the exec, or behind it. lt_task.own_exec_id says from which exec
+ * on it was its owner's; snapshot.c puts what lies before under [other].
  *
  * Exited tasks are judged by the credentials they had. Pids are those of the
  * reader's pid namespace; outside the first one an exited task has none.
@@ -102,19 +103,18 @@ static bool caps_cover(const struct cred *reader, const struct cred *p)
 	       cap_issubset(p->cap_permitted, reader->cap_effective);
 }
 
-/* rcu_read_lock held. */
-static bool may_read(const struct lt_viewer *v, struct task_struct *p)
+/* rcu_read_lock held. By creds, which are p's. */
+static bool may_read(const struct lt_viewer *v, struct task_struct *p, struct lt_creds *creds)
 {
 	const struct cred *cred = __task_cred(p);
 	struct user_namespace *exec_ns;
-	struct lt_creds creds;
 	bool dumpable;
 
-	lt_creds_read(&creds, cred);
-	if (!(ids_match(current_cred(), &creds) && caps_cover(current_cred(), cred)) &&
+	lt_creds_read(creds, cred);
+	if (!(ids_match(current_cred(), creds) && caps_cover(current_cred(), cred)) &&
 	    !reader_capable(cred->user_ns, CAP_SYS_PTRACE))
 		return false;
-	if (!(ids_match(v->file->f_cred, &creds) && caps_cover(v->file->f_cred, cred)) &&
+	if (!(ids_match(v->file->f_cred, creds) && caps_cover(v->file->f_cred, cred)) &&
 	    !opener_capable(v, cred->user_ns, CAP_SYS_PTRACE))
 		return false;
 
@@ -133,12 +133,12 @@ static bool may_read(const struct lt_viewer *v, struct task_struct *p)
  * reader's already while it still counts as the program before, whose past is not
  * his. It counts as the next one then, as whose nothing is known. rcu_read_lock held.
  */
-static bool sees_program(const struct lt_viewer *v, struct task_struct *p, u32 *exec_id)
+static bool sees_program(const struct lt_viewer *v, struct task_struct *p, struct lt_sight *sight)
 {
 	bool kept = down_read_trylock(&p->signal->exec_update_lock);
-	bool sees = may_read(v, p);
+	bool sees = may_read(v, p, &sight->creds);
 
-	*exec_id = (u32)READ_ONCE(p->self_exec_id) + !kept;
+	sight->exec_id = (u32)READ_ONCE(p->self_exec_id) + !kept;
 	if (kept)
 		up_read(&p->signal->exec_update_lock);
 	return sees;
@@ -163,8 +163,9 @@ bool lt_viewer_sees(const struct lt_viewer *v, const struct lt_task *t, struct l
 	if (p) {
 		sight->pid = task_pid_nr_ns(p, v->pid_ns);
 		sight->tgid = task_tgid_nr_ns(p, v->pid_ns);
-		sees = sight->pid && sees_program(v, p, &sight->exec_id);
+		sees = sight->pid && sees_program(v, p, sight);
 	} else {
+		sight->creds = t->creds;
 		sees = v->pid_ns == &init_pid_ns && t->creds.dumpable && !t->creds.privileged &&
 		       was_his(current_cred(), &t->creds) && was_his(v->file->f_cred, &t->creds);
 	}
@@ -181,6 +182,7 @@ struct mm_struct *lt_viewer_mm(const struct lt_viewer *v, u32 pid, u64 start_ns,
 {
 	struct mm_struct *mm = NULL;
 	struct task_struct *p;
+	struct lt_creds creds;
 	bool allowed;
 
 	rcu_read_lock();
@@ -193,7 +195,7 @@ struct mm_struct *lt_viewer_mm(const struct lt_viewer *v, u32 pid, u64 start_ns,
 	if (!lt_lock_exec(p, patience_ns))
 		goto out;
 	rcu_read_lock();
-	allowed = v->all || may_read(v, p);
+	allowed = v->all || may_read(v, p, &creds);
 	rcu_read_unlock();
 	if (allowed && (u32)p->self_exec_id == exec_id)
 		mm = get_task_mm(p);

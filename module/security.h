@@ -3,8 +3,10 @@
 #ifndef LATTOP_SECURITY_H
 #define LATTOP_SECURITY_H
 
+#include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/types.h>
+#include <linux/user_namespace.h>
 
 #include "lattop.h"
 
@@ -18,6 +20,7 @@ struct user_namespace;
 struct lt_sight {
 	u32 pid, tgid;		/* in the reader's pid namespace */
 	u32 exec_id;		/* of the program it runs now, or ran last */
+	struct lt_creds creds;	/* that it is shown by; whether it is dumpable is not among them */
 };
 
 /* A reader: the process that reads now, on a descriptor that somebody opened. */
@@ -36,6 +39,7 @@ static inline void lt_creds_read(struct lt_creds *c, const struct cred *cred)
 	c->gid = cred->gid;
 	c->egid = cred->egid;
 	c->sgid = cred->sgid;
+	c->privileged = !cap_isclear(cred->cap_permitted) || cred->user_ns != &init_user_ns;
 }
 
 /* The same user and group in every way. */
@@ -43,6 +47,12 @@ static inline bool lt_creds_same_ids(const struct lt_creds *a, const struct lt_c
 {
 	return uid_eq(a->uid, b->uid) && uid_eq(a->euid, b->euid) && uid_eq(a->suid, b->suid) &&
 	       gid_eq(a->gid, b->gid) && gid_eq(a->egid, b->egid) && gid_eq(a->sgid, b->sgid);
+}
+
+/* Who may see one by its ids may see the other, and nobody needs more. */
+static inline bool lt_creds_same_owner(const struct lt_creds *a, const struct lt_creds *b)
+{
+	return !a->privileged && !b->privileged && lt_creds_same_ids(a, b);
 }
 
 /* Who took a snapshot: read on in it may only who sees what he saw. */

@@ -87,6 +87,7 @@ int lt_select(struct lt *lt, const struct lt_viewer *v, const struct lt_request 
 	bool unfiltered = v->all && !q->flags && !q->n_pids && q->uid == LT_UID_ANY &&
 			  !q->min_blocked_ns;
 	struct lt_lat_cursor cur;
+	struct lt_sight as;
 	struct lt_chosen c;
 	struct lt_task *t;
 	u32 n = 0, looked_at = 0;
@@ -96,19 +97,23 @@ int lt_select(struct lt *lt, const struct lt_viewer *v, const struct lt_request 
 		if (!(++looked_at % 256))
 			cond_resched();
 		/* Who may see it before what figures it has, which the time that it takes would tell of one task */
-		if (by_number && (!listed(r, t->pid, t->tgid) || !lt_viewer_sees(v, t, &c.as)))
+		if (by_number && (!listed(r, t->pid, t->tgid) || !lt_viewer_sees(v, t, &as)))
 			continue;
 		if (empty(t) || !wanted(r, t, now))
 			continue;
-		if (!by_number && !lt_viewer_sees(v, t, &c.as))
+		if (!by_number && !lt_viewer_sees(v, t, &as))
 			continue;
-		if (q->n_pids && !listed(r, c.as.pid, c.as.tgid))
+		if (q->n_pids && !listed(r, as.pid, as.tgid))
 			continue;
 		n++;
 		if (by_tree && n > q->limit)
 			continue;
-		c.task = t;
-		c.key = task_key(t, q->sort, c.as.pid, now);
+		c = (struct lt_chosen) {
+			.task = t,
+			.pid = as.pid,
+			.tgid = as.tgid,
+			.key = task_key(t, q->sort, as.pid, now),
+		};
 		lt_buffer_add(chosen, &c, sizeof(c));
 		if (by_tree && unfiltered && n == q->limit) {
 			n = lt->nr_records - (empty(lt->exited_all) ? 1 : 0);

@@ -165,6 +165,17 @@ static bool still_wanted(const struct lt_query *q, const struct lt_task_rec *rec
 	       !(q->flags & LT_Q_NO_EXITED && rec->flags & LT_T_EXITED);
 }
 
+/*
+ * From which exec on it was his who sees it now. What has done nothing yet as what it is
+ * now, another program or another's, has a record of what it was: whether those before
+ * it were his is not known.
+ */
+static u32 own_since(const struct lt_copies *copies, const struct lt_sight *now_as)
+{
+	return now_as->exec_id == copies->task.exec_id &&
+	       lt_creds_same_owner(&now_as->creds, &copies->creds) ? copies->own_exec_id : now_as->exec_id;
+}
+
 /* One task and its entries, as of one moment; or nothing. copies is reused. */
 static int take_one(struct lt *lt, struct lt_snapshot *s, const struct lt_viewer *v,
 		    const struct lt_chosen *c, const struct lt_query *q, u64 now, struct lt_copies *copies)
@@ -181,17 +192,12 @@ static int take_one(struct lt *lt, struct lt_snapshot *s, const struct lt_viewer
 	/* Asked again behind the copy: it may have become another's program since it was chosen. */
 	if (!still_wanted(q, &copies->task) || !lt_viewer_sees(v, c->task, &now_as))
 		return 0;
-	/*
-	 * From which exec on it was his who sees it now: a program that has done
-	 * nothing yet is not in its record, and whether those before it were his is not known.
-	 */
 	if (!v->all)
-		lt_copies_hide_before(copies, now_as.exec_id == copies->task.exec_id ?
-				      copies->own_exec_id : now_as.exec_id);
+		lt_copies_hide_before(copies, own_since(copies, &now_as));
 	lt_copies_sort(copies);
 	taken.rec = copies->task;
-	taken.rec.pid = c->as.pid;
-	taken.rec.tgid = c->as.tgid;
+	taken.rec.pid = c->pid;
+	taken.rec.tgid = c->tgid;
 	taken.rec.first_entry = count(s, LT_SEC_ENTRIES);
 	taken.rec.n_entries = lt_copies_count(copies);
 	taken.rec.cgroup = add_cgroup_path(lt, s, c->task);

@@ -46,7 +46,7 @@ void lt_snapshot_free(struct lt_snapshot *s);
 /* select.c: a record chosen for a snapshot */
 struct lt_chosen {
 	struct lt_task *task;
-	struct lt_sight as;
+	u32 pid, tgid;		/* in the reader's pid namespace */
 	u64 key;
 };
 

@@ -53,7 +53,6 @@ static void read_creds(struct lt_task *t, struct task_struct *p)
 	t->cred = cred;
 	t->kthread = p->flags & PF_KTHREAD;
 	lt_creds_read(&t->creds, cred);
-	t->creds.privileged = !cap_isclear(cred->cap_permitted) || cred->user_ns != &init_user_ns;
 }
 
 /* t counts against its new user from now on. What it made before stays with the old one, who may have none left to spare. */
@@ -80,10 +79,8 @@ void lt_task_change_creds(struct lt *lt, struct lt_task *t, struct task_struct *
 
 	read_creds(t, p);
 	change_owner(lt, t);
-	if (t->exec_id == exec_id)
-		return;
 	t->exec_id = exec_id;
-	if (!before.dumpable || before.privileged || !lt_creds_same_ids(&before, &t->creds))
+	if (!before.dumpable || !lt_creds_same_owner(&before, &t->creds))
 		t->own_exec_id = exec_id;
 }
 

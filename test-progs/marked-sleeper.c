@@ -10,7 +10,9 @@
  * but with privileges, until the next program. UID,FIRST: as user FIRST, not hidden.
  * /proc/PID/ns/user: root of that user namespace, and hidden. UID,/proc/PID/ns/user:
  * as user UID, not hidden, before that. +/proc/PID/ns/user: root of that one, not
- * hidden, and at work for a while before it sleeps as that.
+ * hidden, and at work for a while before it sleeps as that. UID:REAL: as user UID
+ * whose real id is REAL's, not hidden, also for the next program. =UID: sleeps as it
+ * is, not hidden, and as user UID.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -47,15 +49,29 @@ static void change(unsigned group, unsigned user, unsigned saved) {
     need(setresgid(group, group, group) == 0 && setresuid(user, user, saved) == 0, "another user");
 }
 
-static void join_namespace(const char* path) {
+static void set_dumpable(int dumpable) {
+    need(prctl(PR_SET_DUMPABLE, dumpable) == 0, "PR_SET_DUMPABLE");
+}
+
+static int open_namespace(const char* path) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-    need(fd >= 0 && setns(fd, CLONE_NEWUSER) == 0, path);
+    need(fd >= 0, path);
+    return fd;
+}
+
+static void join_namespace(int fd) {
+    need(setns(fd, CLONE_NEWUSER) == 0, "another user namespace");
     change(0, 0, 0);
 }
 
-static void become_dumpable(void) {
-    need(prctl(PR_SET_DUMPABLE, 1) == 0, "PR_SET_DUMPABLE");
+/* It does not sleep between its change and what follows, an exec. */
+static void sleep_and_join(unsigned id, int fd) {
+    change(id, id, id);
+    set_dumpable(1);
+    sleep_marked(2);
+    set_dumpable(0); /* or root of the namespace may see this program, too */
+    join_namespace(fd);
 }
 
 static void work(void) {
@@ -70,38 +86,51 @@ static void sleep_as(const char* who) {
     unsigned id = (unsigned)strtoul(who, &how, 10);
 
     if (*who == '/') {
-        join_namespace(who);
+        join_namespace(open_namespace(who));
         sleep_marked(2);
         return;
     }
     if (*who == '+') {
-        join_namespace(who + 1);
-        become_dumpable();
+        join_namespace(open_namespace(who + 1));
+        set_dumpable(1);
         work();
         sleep_marked(4);
         return;
     }
 
+    if (*who == '=') {
+        id = (unsigned)strtoul(who + 1, NULL, 10);
+        set_dumpable(1);
+        sleep_marked(2);
+        need(setresuid(id, id, id) == 0, "one user in every way");
+        sleep_marked(4);
+        return;
+    }
+    if (*how == ':') {
+        need(setresgid(id, id, id) == 0 && setresuid((unsigned)strtoul(how + 1, NULL, 10), id, id) == 0, "two users");
+        set_dumpable(1);
+        sleep_marked(2);
+        return;
+    }
     if (!*how) {
         change(id, id, id);
         sleep_marked(2);
         return;
     }
     how++;
+    if (*how == '/') {
+        sleep_and_join(id, open_namespace(how));
+        return;
+    }
     if (!strcmp(how, "capable")) {
         need(prctl(PR_SET_KEEPCAPS, 1) == 0, "PR_SET_KEEPCAPS");
-        change(id, id, id);
-    } else if (*how == '/') {
         change(id, id, id);
     } else {
         change(id, (unsigned)strtoul(how, NULL, 10), id);
     }
-    become_dumpable();
+    set_dumpable(1);
     sleep_marked(2);
-    if (*how == '/')
-        join_namespace(how);
-    else
-        need(setresuid(id, id, id) == 0, "the user at last");
+    need(setresuid(id, id, id) == 0, "the user at last");
 }
 
 int main(int argc, char** argv) {

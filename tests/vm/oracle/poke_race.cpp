@@ -22,6 +22,7 @@
 //                /proc
 //   history-of-capable, history-of-another   the same, where it was hidden by nothing but that it
 //                had privileges, or was another's
+//   history-of-another-behind   the same, where it becomes a's in every way behind the exec
 //   history-in-container   the same of a program of the machine's root among the container's pids,
 //                which joins the container by its user namespace and then an exec
 //   history-of-owner   the same of a program of a's outside, which may join without privileges
@@ -216,6 +217,7 @@ void race(Checks& checks, const std::string& kind, uint64_t attempts, const std:
         {"history", {become_public, {LT_UID_ANY, false, true}}},
         {"history-of-capable", {become_public_from_capable, {LT_UID_ANY, false, true}}},
         {"history-of-another", {become_public_from_another, {LT_UID_ANY, false, true}}},
+        {"history-of-another-behind", {become_public_and_a, {LT_UID_ANY, false, true}}},
         {"history-in-container",
          {join_and_become_public, {LT_UID_ANY, false, true}, Watcher::in_container}},
         {"history-of-owner",

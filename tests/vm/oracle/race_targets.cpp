@@ -229,6 +229,13 @@ void join_and_become_public_from_owner(uint64_t attempts, const std::string& fol
     become_public_from(fmt::format("{},{}", user_a, container_file("user")), attempts, folder);
 }
 
+void become_public_and_a(uint64_t attempts, const std::string& folder) {
+    for_each_life(attempts, [&] {
+        run({folder + "/secret-sleeper", "3", fmt::format("{}:{}", user_a, user_b),
+             folder + "/public-sleeper", "0", fmt::format("={}", user_a)});
+    });
+}
+
 void become_public_and_join(uint64_t attempts, const std::string& folder) {
     const std::string a_shown = fmt::format("{0},{0}", user_a);
     enter_container_pids();

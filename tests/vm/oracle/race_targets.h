@@ -31,5 +31,6 @@ void become_public_from_another(uint64_t attempts, const std::string& folder);
 void join_and_become_public(uint64_t attempts, const std::string& folder);
 void join_and_become_public_from_owner(uint64_t attempts, const std::string& folder);
 void become_public_and_join(uint64_t attempts, const std::string& folder);
+void become_public_and_a(uint64_t attempts, const std::string& folder);
 
 }  // namespace poke
