@@ -282,7 +282,7 @@ unsigned int lt_arch_stack_kernel(const struct lt_kframe *at, unsigned long *fra
 	return n;
 }
 
-#else /* the kernel's other unwinders go by frame pointer, which is cheap: no shape is taken */
+#else /* the kernel's other unwinders are cheap: no shape is taken */
 
 unsigned int lt_arch_stack_kernel(const struct lt_kframe *at, unsigned long *frames,
 				  unsigned int max, struct lt_kshape *s)
@@ -301,6 +301,9 @@ unsigned int lt_arch_stack_kernel(const struct lt_kframe *at, unsigned long *fra
 unsigned int lt_arch_stack_interrupt(const struct lt_kframe *at, unsigned long *frames,
 				     unsigned int max, bool *came_in)
 {
+#ifdef CONFIG_UNWINDER_GUESS	/* which does not say where that is: what lies beyond is another's */
+	max = 1;
+#endif
 	return frames_at(at, frames, max, came_in);
 }
 

@@ -59,6 +59,7 @@ static void copy_task(struct lt_copies *to, const struct lt_task *t, u64 now)
 	struct lt_task_rec *rec = &to->task;
 
 	memset(rec, 0, sizeof(*rec));
+	to->exec_id = t->exec_id;
 	to->own_exec_id = t->own_exec_id;
 	to->creds = t->creds;
 	rec->start_ns = t->start_ns;
@@ -90,6 +91,7 @@ static void copy_waker(struct lt_copies *to, const struct lt_waker *w)
 
 	c->trace = w->trace;
 	c->waited = w->waited;
+	c->exec_id = w->exec_id;
 	c->rec = (struct lt_waker_rec) {
 		.kind = w->kind,
 		.pid = w->pid,
@@ -121,6 +123,7 @@ static void copy_entry(struct lt_copies *to, struct lt_copied_entry *c, const st
 	}
 	c->of = e;
 	c->trace = e->trace;
+	c->exec_id = e->exec_id;
 	c->rec.flags = going_on(t, e) ? LT_E_ONGOING : 0;
 	c->rec.exec_id = e->exec_id;
 	c->rec.ongoing_ns = going_on(t, e) ? lt_ongoing(t, now) : 0;
@@ -323,13 +326,13 @@ static void add_entry(struct lt_entry_rec *to, const struct lt_entry_rec *from)
 }
 
 /* Entries of programs before exec_id become one, [other]. */
-void lt_copies_hide_before(struct lt_copies *c, u32 exec_id)
+void lt_copies_hide_before(struct lt_copies *c, u64 exec_id)
 {
 	struct lt_copied_entry *e = (struct lt_copied_entry *)c->entries.data, *other = NULL;
 	unsigned int i, kept = 0, n = lt_copies_count(c);
 
 	for (i = 0; i < n; i++) {
-		if (e[i].trace && (s32)(e[i].rec.exec_id - exec_id) < 0) {
+		if (e[i].trace && e[i].exec_id < exec_id) {
 			e[i].trace = NULL;
 			e[i].rec.exec_id = 0;
 			e[i].rec.n_wakers = 0;

@@ -17,12 +17,12 @@
 #include "tasks.h"
 #include "wakers.h"
 
-static struct hlist_head *bucket(const struct lt_task *t, const struct lt_trace *tr, u32 exec_id)
+static struct hlist_head *bucket(const struct lt_task *t, const struct lt_trace *tr, u64 exec_id)
 {
-	return &t->buckets[hash_32(tr->hash ^ exec_id, t->bucket_bits)];
+	return &t->buckets[hash_32(tr->hash ^ (u32)exec_id, t->bucket_bits)];
 }
 
-static struct lt_entry *find(const struct lt_task *t, const struct lt_trace *tr, u32 exec_id)
+static struct lt_entry *find(const struct lt_task *t, const struct lt_trace *tr, u64 exec_id)
 {
 	struct lt_entry *e;
 

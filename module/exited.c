@@ -111,7 +111,7 @@ static void merge(struct lt *lt, struct lt_task *t)
 	struct lt_task *a = aggregate_of(lt, t);
 
 	narrow_creds(&a->creds, &t->creds);
-	if ((s32)(t->own_exec_id - a->own_exec_id) > 0)
+	if (t->own_exec_id > a->own_exec_id)
 		a->own_exec_id = t->own_exec_id;
 	if (a->kind == LT_KIND_EXITED)
 		lt_cgroup_share(lt, a, t);

@@ -125,7 +125,7 @@ struct lt_capture {
 struct lt_entry {
 	struct hlist_node node;
 	struct lt_trace *trace;		/* NULL: [other] */
-	u32 exec_id;
+	u64 exec_id;			/* the kernel's own: 32 bits come round, and would tell of another program's */
 	u16 owner;			/* who made it */
 	bool touched;			/* it is on its task's chain of these */
 	u64 blocked_ns;			/* ended sleeps */
@@ -165,7 +165,7 @@ struct lt_task {
 	u64 runq_ns;
 	u64 runs;
 	u32 sleep_state;		/* TASK_* it went to sleep with */
-	u32 exec_id;
+	u64 exec_id;
 	bool asleep;
 	bool queued;
 	bool dirty;			/* on the shard's dirty list */
@@ -199,7 +199,7 @@ struct lt_task {
 	u64 exit_ns;
 	u64 leader_start_ns;
 	struct lt_creds creds;
-	u32 own_exec_id;		/* programs before that one may have been hidden from who may see it now */
+	u64 own_exec_id;		/* programs before that one may have been hidden from who may see it now */
 	const struct cred *cred;	/* they are from; compared, never followed */
 
 	/* cgroups.c: hooks set these two, the worker clears the first behind its work */

@@ -224,7 +224,7 @@ void lt_memo_learn(struct lt *lt, struct lt_task *t, struct lt_entry *e, struct 
 	m->entry = e;
 	m->trace = tr;
 	m->frames = tr->frames;
-	m->exec_id = t->exec_id;
+	m->exec_id = (u32)t->exec_id;
 	m->syscall = c->syscall;
 	m->no_user = c->flags & LT_TR_NO_USER;
 	m->user_frames = m->frames + m->kernel.n_below + m->kernel.n_above + 1;

@@ -165,7 +165,7 @@ lt_memo_find(struct lt *lt, struct lt_task *t, enum lt_memo_kind kind,
 
 	for (i = 0; i < LT_MEMOS && (m = t->memo[kind][i]); i++) {
 		if (m->kernel.pc != at->pc || m->syscall != syscall || m->no_user != no_user ||
-		    m->exec_id != t->exec_id ||
+		    m->exec_id != (u32)t->exec_id ||
 		    m->kernel.generation != atomic_read(&lt->kernel_generation) ||
 		    !lt_memo_same_kernel(m, at, top))
 			continue;

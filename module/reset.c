@@ -62,7 +62,7 @@ static void reset_task(struct lt *lt, struct lt_task *t, struct lt_task *old, u6
 		t->queued_since_ns = max(now, t->queued_since_ns);
 	if (e) {
 		struct lt_trace *tr = e->trace;
-		u32 exec_id = e->exec_id;
+		u64 exec_id = e->exec_id;
 		u16 owner = e->owner;
 
 		memset(e, 0, sizeof(*e));

@@ -13,7 +13,8 @@
  * What a task did before an exec is not his who sees it now, where he may not have
  * seen the program before: the child of a server has the server's addresses. That may
  * have become his by the exec, or behind it. lt_task.own_exec_id says from which exec
- * on it was its owner's; snapshot.c puts what lies before under [other].
+ * on it was its owner's; snapshot.c puts what lies before under [other], and shows
+ * no name from before.
  *
  * Exited tasks are judged by the credentials they had. Pids are those of the
  * reader's pid namespace; outside the first one an exited task has none.
@@ -138,7 +139,10 @@ static bool sees_program(const struct lt_viewer *v, struct task_struct *p, struc
 	bool kept = down_read_trylock(&p->signal->exec_update_lock);
 	bool sees = may_read(v, p, &sight->creds);
 
-	sight->exec_id = (u32)READ_ONCE(p->self_exec_id) + !kept;
+	memset(sight->comm, 0, sizeof(sight->comm));
+	if (kept && sees)
+		get_task_comm(sight->comm, p);
+	sight->exec_id = READ_ONCE(p->self_exec_id) + !kept;
 	if (kept)
 		up_read(&p->signal->exec_update_lock);
 	return sees;
@@ -165,9 +169,11 @@ bool lt_viewer_sees(const struct lt_viewer *v, const struct lt_task *t, struct l
 		sight->tgid = task_tgid_nr_ns(p, v->pid_ns);
 		sees = sight->pid && sees_program(v, p, sight);
 	} else {
-		sight->creds = t->creds;
-		sees = v->pid_ns == &init_pid_ns && t->creds.dumpable && !t->creds.privileged &&
-		       was_his(current_cred(), &t->creds) && was_his(v->file->f_cred, &t->creds);
+		/* in the scheduler for the last time it may be found not dumpable meanwhile: it is asked again behind the copy */
+		sight->creds = data_race(t->creds);
+		memcpy(sight->comm, t->comm, sizeof(sight->comm));
+		sees = v->pid_ns == &init_pid_ns && sight->creds.dumpable && !sight->creds.privileged &&
+		       was_his(current_cred(), &sight->creds) && was_his(v->file->f_cred, &sight->creds);
 	}
 	rcu_read_unlock();
 	return sees;

@@ -19,8 +19,9 @@ struct user_namespace;
 /* A task as a reader is shown it. */
 struct lt_sight {
 	u32 pid, tgid;		/* in the reader's pid namespace */
-	u32 exec_id;		/* of the program it runs now, or ran last */
+	u64 exec_id;		/* of the program it runs now, or ran last */
 	struct lt_creds creds;	/* that it is shown by; whether it is dumpable is not among them */
+	char comm[LT_COMM_BYTES];	/* "" in an execve */
 };
 
 /* A reader: the process that reads now, on a descriptor that somebody opened. */

@@ -105,7 +105,7 @@ static u32 trace_index(struct lt *lt, struct lt_snapshot *s, struct lt_trace *tr
  * him by. Of another program than the task runs now, or ran last, its record may say
  * nothing: that may have woken others and never slept.
  */
-static bool sees_waker(struct lt *lt, const struct lt_viewer *v, struct lt_waker_rec *rec)
+static bool sees_waker(struct lt *lt, const struct lt_viewer *v, u64 exec_id, struct lt_waker_rec *rec)
 {
 	struct lt_shard *shard = lt_shard_of(lt, rec->pid);
 	struct lt_sight now_as;
@@ -116,7 +116,7 @@ static bool sees_waker(struct lt *lt, const struct lt_viewer *v, struct lt_waker
 	raw_spin_lock_irq(&shard->lock);
 	t = lt_task_find(shard, rec->pid, rec->start_ns);
 	raw_spin_unlock_irq(&shard->lock);
-	if (!t || !lt_viewer_sees(v, t, &now_as) || rec->exec_id != now_as.exec_id)
+	if (!t || !lt_viewer_sees(v, t, &now_as) || exec_id != now_as.exec_id)
 		return false;
 	rec->pid = now_as.pid;
 	rec->tgid = now_as.tgid;
@@ -128,7 +128,7 @@ static void add_waker(struct lt *lt, struct lt_snapshot *s, const struct lt_view
 {
 	struct lt_waker_rec rec = c->rec;
 
-	if (sees_waker(lt, v, &rec)) {
+	if (sees_waker(lt, v, c->exec_id, &rec)) {
 		rec.trace = trace_index(lt, s, c->trace);
 		rec.waited_trace = trace_index(lt, s, c->waited);
 	} else {
@@ -166,14 +166,19 @@ static bool still_wanted(const struct lt_query *q, const struct lt_task_rec *rec
 }
 
 /*
- * From which exec on it was his who sees it now. What has done nothing yet as what it is
- * now, another program or another's, has a record of what it was: whether those before
- * it were his is not known.
+ * Leaves of a task what is his who sees it now. What has done nothing yet as what it is
+ * now, another program or another's, has a record of what it was: whether that was his,
+ * its name and its past, is not known.
  */
-static u32 own_since(const struct lt_copies *copies, const struct lt_sight *now_as)
+static void hide_what_was_anothers(struct lt_copies *copies, const struct lt_sight *now_as)
 {
-	return now_as->exec_id == copies->task.exec_id &&
-	       lt_creds_same_owner(&now_as->creds, &copies->creds) ? copies->own_exec_id : now_as->exec_id;
+	if (now_as->exec_id == copies->exec_id && lt_creds_same_owner(&now_as->creds, &copies->creds)) {
+		lt_copies_hide_before(copies, copies->own_exec_id);
+		return;
+	}
+	lt_copies_hide_before(copies, now_as->exec_id);
+	copies->task.uid = from_kuid_munged(current_user_ns(), now_as->creds.uid);
+	memcpy(copies->task.comm, now_as->comm, sizeof(now_as->comm));
 }
 
 /* One task and its entries, as of one moment; or nothing. copies is reused. */
@@ -193,7 +198,7 @@ static int take_one(struct lt *lt, struct lt_snapshot *s, const struct lt_viewer
 	if (!still_wanted(q, &copies->task) || !lt_viewer_sees(v, c->task, &now_as))
 		return 0;
 	if (!v->all)
-		lt_copies_hide_before(copies, own_since(copies, &now_as));
+		hide_what_was_anothers(copies, &now_as);
 	lt_copies_sort(copies);
 	taken.rec = copies->task;
 	taken.rec.pid = c->pid;

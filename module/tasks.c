@@ -73,14 +73,15 @@ static void change_owner(struct lt *lt, struct lt_task *t)
 }
 
 /* p has other credentials than t says, or runs another program: both, mostly. */
-void lt_task_change_creds(struct lt *lt, struct lt_task *t, struct task_struct *p, u32 exec_id)
+void lt_task_change_creds(struct lt *lt, struct lt_task *t, struct task_struct *p, u64 exec_id)
 {
 	struct lt_creds before = t->creds;
+	bool next = t->exec_id != exec_id;
 
 	read_creds(t, p);
 	change_owner(lt, t);
 	t->exec_id = exec_id;
-	if (!before.dumpable || !lt_creds_same_owner(&before, &t->creds))
+	if ((next && !before.dumpable) || !lt_creds_same_owner(&before, &t->creds))
 		t->own_exec_id = exec_id;
 }
 
@@ -145,7 +146,7 @@ struct lt_task *lt_task_new(struct lt *lt, struct lt_shard *shard, struct task_s
 	t->start_ns = p->start_boottime;
 	/* a task past exit_notify may have been reaped, and its leader freed */
 	t->leader_start_ns = (p->exit_state ? p : p->group_leader)->start_boottime;
-	t->exec_id = (u32)p->self_exec_id;
+	t->exec_id = p->self_exec_id;
 	t->own_exec_id = t->exec_id;
 	read_creds(t, p);
 	lt_task_refresh(lt, t, p);

@@ -74,7 +74,7 @@ static inline void lt_entry_touched(struct lt_task *t, struct lt_entry *e)
 struct lt_task *lt_task_new(struct lt *lt, struct lt_shard *shard, struct task_struct *p,
 			    u32 pid, enum lt_lost *cause);
 void lt_task_revive(struct lt *lt, struct lt_task *t);
-void lt_task_change_creds(struct lt *lt, struct lt_task *t, struct task_struct *p, u32 exec_id);
+void lt_task_change_creds(struct lt *lt, struct lt_task *t, struct task_struct *p, u64 exec_id);
 
 /*
  * What may change in a task's life. On its way out, without its memory, a task
@@ -86,7 +86,7 @@ void lt_task_change_creds(struct lt *lt, struct lt_task *t, struct task_struct *
  */
 static __always_inline void lt_task_refresh(struct lt *lt, struct lt_task *t, struct task_struct *p)
 {
-	u32 exec_id = (u32)p->self_exec_id;
+	u64 exec_id = p->self_exec_id;
 	struct user_namespace *ns;
 
 	if (unlikely(!p->mm || p->in_execve)) {

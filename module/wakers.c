@@ -68,7 +68,7 @@ static void read_current(struct lt_waker *w, const struct task_struct *p, bool i
 	w->pid = current->pid;
 	w->tgid = current->tgid;
 	w->start_ns = current->start_boottime;
-	w->exec_id = (u32)current->self_exec_id;
+	w->exec_id = current->self_exec_id;
 	memcpy(w->comm, current->comm, LT_COMM_BYTES);
 }
 
@@ -83,7 +83,7 @@ static void last_nap(const struct lt_task *t, struct nap *nap)
 {
 	/* not where the end of its last sleep was not seen: then woke_ns is an earlier one's */
 	if (t->asleep || !t->woke_ns || t->woke_ns < t->asleep_since_ns || !t->entry ||
-	    !t->entry->trace || t->entry->exec_id != (u32)current->self_exec_id)
+	    !t->entry->trace || t->entry->exec_id != current->self_exec_id)
 		return;
 	nap->trace = t->entry->trace;
 	nap->from_ns = t->asleep_since_ns;
@@ -147,7 +147,7 @@ static void read_task(struct lt *lt, struct lt_waker *w, const struct lt_kframe 
 	t = lt_task_find(shard, current->pid, current->start_boottime);
 	/* what it remembers is of the program of its record: another may be in an execve, and have let go of that one's memory */
 	if (at)
-		w->trace = task_trace(lt, w, t && t->exec_id == (u32)current->self_exec_id ? t : NULL, at);
+		w->trace = task_trace(lt, w, t && t->exec_id == current->self_exec_id ? t : NULL, at);
 	if (t)
 		last_nap(t, nap);
 	raw_spin_unlock(&shard->lock);

@@ -23,7 +23,7 @@ struct lt_waker {
 	struct lt_trace *waited;	/* in which it slept before, within the sleeper's sleep; or NULL */
 	u64 start_ns;			/* with pid, the identity of a task */
 	u32 pid, tgid;
-	u32 exec_id;
+	u64 exec_id;
 	u16 owner;			/* who pays: it counts against him while it is an entry's */
 	u8 kind;			/* enum lt_waker_kind */
 	char comm[LT_COMM_BYTES];

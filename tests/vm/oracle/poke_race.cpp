@@ -17,9 +17,8 @@
 //   exit         a's process stops being dumpable, sleeps on as "secret-sleeper", or only on its
 //                way out, and ends
 //   pid-reuse    a's public process and root's secret one have the same pid by turns
-//   history      root's secret program becomes a's public one: what it did before stays hidden,
-//                but for its name, which is shown until it sleeps again, and is everyone's in
-//                /proc
+//   history      root's secret program becomes a's public one: what it did before stays hidden, and
+//                its name
 //   history-of-capable, history-of-another   the same, where it was hidden by nothing but that it
 //                had privileges, or was another's
 //   history-of-another-behind   the same, where it becomes a's in every way behind the exec
@@ -206,24 +205,23 @@ void race_for_descriptor(Checks& checks, uint64_t attempts) {
 
 void race(Checks& checks, const std::string& kind, uint64_t attempts, const std::string& folder) {
     static const std::map<std::string, Race> kinds{
-        {"credentials", {change_credentials, {user_a, true, true}}},
-        {"drop", {drop_privileges, {LT_UID_ANY, true, false}}},
-        {"credentials-by-setuid", {change_credentials, {user_a, true, true}, Watcher::by_setuid}},
-        {"setuid-exec", {exec_setuid, {user_a, true, true}}},
-        {"setuid-exec-by-setuid", {exec_setuid, {user_a, true, true}, Watcher::by_setuid}},
-        {"unreadable-exec", {exec_unreadable, {LT_UID_ANY, true, true}, Watcher::in_container}},
-        {"exit", {exit_hidden, {user_a, true, true}}},
-        {"pid-reuse", {reuse_pid, {LT_UID_ANY, true, true}}},
-        {"history", {become_public, {LT_UID_ANY, false, true}}},
-        {"history-of-capable", {become_public_from_capable, {LT_UID_ANY, false, true}}},
-        {"history-of-another", {become_public_from_another, {LT_UID_ANY, false, true}}},
-        {"history-of-another-behind", {become_public_and_a, {LT_UID_ANY, false, true}}},
+        {"credentials", {change_credentials, {user_a, true}}},
+        {"drop", {drop_privileges, {LT_UID_ANY, false}}},
+        {"credentials-by-setuid", {change_credentials, {user_a, true}, Watcher::by_setuid}},
+        {"setuid-exec", {exec_setuid, {user_a, true}}},
+        {"setuid-exec-by-setuid", {exec_setuid, {user_a, true}, Watcher::by_setuid}},
+        {"unreadable-exec", {exec_unreadable, {LT_UID_ANY, true}, Watcher::in_container}},
+        {"exit", {exit_hidden, {user_a, true}}},
+        {"pid-reuse", {reuse_pid, {LT_UID_ANY, true}}},
+        {"history", {become_public, {LT_UID_ANY, true}}},
+        {"history-of-capable", {become_public_from_capable, {LT_UID_ANY, true}}},
+        {"history-of-another", {become_public_from_another, {LT_UID_ANY, true}}},
+        {"history-of-another-behind", {become_public_and_a, {LT_UID_ANY, true}}},
         {"history-in-container",
-         {join_and_become_public, {LT_UID_ANY, false, true}, Watcher::in_container}},
+         {join_and_become_public, {LT_UID_ANY, true}, Watcher::in_container}},
         {"history-of-owner",
-         {join_and_become_public_from_owner, {LT_UID_ANY, false, true}, Watcher::in_container}},
-        {"history-of-joiner",
-         {become_public_and_join, {LT_UID_ANY, false, true}, Watcher::in_container}}};
+         {join_and_become_public_from_owner, {LT_UID_ANY, true}, Watcher::in_container}},
+        {"history-of-joiner", {become_public_and_join, {LT_UID_ANY, true}, Watcher::in_container}}};
     std::fflush(stdout);
     need(&shared() != MAP_FAILED, "mmap");
     if (kind == "descriptor") return race_for_descriptor(checks, attempts);

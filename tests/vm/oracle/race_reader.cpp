@@ -129,7 +129,7 @@ void inspect_entry(const FastReader& snapshot, const lt_task_rec& task, const lt
 void inspect(const FastReader& snapshot, const Sought& sought) {
     for (uint32_t i = 0; i < snapshot.tasks(); ++i) {
         const auto& task = snapshot.record<lt_task_rec>(LT_SEC_TASKS, i);
-        if (sought.names_tell && name_of(task) == secret)
+        if (name_of(task) == secret)
             leak(fmt::format("{} {} of user {}, flags {:#x}", task.pid, secret, task.uid,
                              task.flags));
         if (name_of(task) == public_name) ++shared().sights;
@@ -180,7 +180,7 @@ private:
     void inspect_line(std::string_view line) const {
         const bool of_a_waker = line.starts_with("\twoken ");
         const bool of_a_frame = line.starts_with('\t') && !of_a_waker;
-        const bool tells = of_a_frame || (of_a_waker ? sought_.wakers_tell : sought_.names_tell);
+        const bool tells = !of_a_waker || sought_.wakers_tell;
         if (tells && line.find(secret) != std::string_view::npos)
             leak(fmt::format("the text says: {}", line));
         if (line.find(public_name) == std::string_view::npos) return;

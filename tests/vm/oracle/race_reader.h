@@ -47,8 +47,7 @@ void leak(const std::string& what);
 /// What the reader looks for.
 struct Sought {
     uint32_t uid;      ///< whose tasks the reader asks for: fewer to look at are more looks
-    bool names_tell;   ///< a record under the secret name is a leak
-    bool wakers_tell;  ///< one of who woke somebody is
+    bool wakers_tell;  ///< who woke somebody must not have the secret name, either
 };
 
 /// Until told to stop, by descriptors that the caller opens here; does `then` when they are open.
