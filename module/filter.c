@@ -302,7 +302,7 @@ static struct lt_filter *go_by(struct lt *lt, struct lt_filter *f, enum lt_mode 
 {
 	struct lt_filter *old = rcu_replace_pointer(lt->filter, f, true);
 
-	smp_store_release(&lt->mode, mode);
+	smp_store_release(&lt->mode, mode);	/* pairs with lt_mode() */
 	synchronize_rcu();
 	return old;
 }
@@ -376,7 +376,7 @@ int lt_filter_set(struct lt *lt, const char *text)
 	forget_unwanted(lt);
 	lt_reset_held(lt, room);
 	lt_seed(lt);
-	smp_store_release(&lt->mode, new ? LT_FILTERED : LT_ON);
+	smp_store_release(&lt->mode, new ? LT_FILTERED : LT_ON);	/* pairs with lt_mode() */
 	mutex_unlock(&lt->mutex);
 	filter_free(old);
 	kfree(room);

@@ -22,7 +22,7 @@ int lt_filter_set(struct lt *lt, const char *text);
 /* A hook that sees a mode sees what was stored before it. */
 static inline enum lt_mode lt_mode(const struct lt *lt)
 {
-	return smp_load_acquire(&lt->mode);
+	return smp_load_acquire(&lt->mode);	/* pairs with each smp_store_release() of it */
 }
 
 static inline bool lt_knows(const struct lt *lt, enum lt_mode mode, struct task_struct *p)

@@ -193,7 +193,7 @@ static int attach(struct lt *lt, const struct lt_hook_set *set)
 	lt->by_kprobes = set != &lt_hook_tracepoints;
 	lt->queue_clock = !lt->by_kprobes && lt_arch_sched_clock_stable();
 	synchronize_rcu();
-	smp_store_release(&lt->mode, LT_ON);
+	smp_store_release(&lt->mode, LT_ON);	/* pairs with lt_mode() */
 	return 0;
 }
 

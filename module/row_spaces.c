@@ -178,10 +178,10 @@ void lt_rows_reap(struct lt *lt)
 static bool lock_mappings(struct mm_struct *mm)
 {
 #ifdef CONFIG_PER_VMA_LOCK
-	s64 patience_ns = FAULT_PATIENCE_NS;
-	struct vm_area_struct *vma;
 	VMA_ITERATOR(all, mm, 0);
 	VMA_ITERATOR(again, mm, 0);
+	s64 patience_ns = FAULT_PATIENCE_NS;
+	struct vm_area_struct *vma;
 
 	for_each_vma(all, vma) {
 		cond_resched();

@@ -131,10 +131,9 @@ static __always_inline void note_step(struct lt_ushape *s, u64 sp, struct bp_sou
  * From *f up, by rows that find() finds in rows and words that read() reads:
  * inlined, with both, for each use. s: NULL, or how it went.
  */
-static __always_inline unsigned int
-walk(struct lt_uframe *f, unsigned long *frames, unsigned int max, u32 *flags,
-     bool (*find)(const void *rows, u64 key, struct lt_row *row), const void *rows,
-     lt_read_word read, void *memory, struct lt_ushape *s)
+static __always_inline unsigned int walk(struct lt_uframe *f, unsigned long *frames, unsigned int max, u32 *flags,
+					 bool (*find)(const void *rows, u64 key, struct lt_row *row),
+					 const void *rows, lt_read_word read, void *memory, struct lt_ushape *s)
 {
 	struct bp_source bp = { .slot = LT_SLOT_BP };
 	struct lt_uframe from;
