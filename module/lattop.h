@@ -164,8 +164,8 @@ struct lt_task {
 	u64 sleeps;			/* begun */
 	u64 runq_ns;
 	u64 runs;
-	u32 sleep_state;		/* TASK_* it went to sleep with */
 	u64 exec_id;
+	u32 sleep_state;		/* TASK_* it went to sleep with */
 	bool asleep;
 	bool queued;
 	bool dirty;			/* on the shard's dirty list */

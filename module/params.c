@@ -5,11 +5,11 @@
  *
  * Memory, at most, in bytes (besides up to 2 * reserve free records a pool; sizes on x86-64, trace: 32, 96 or all frames):
  *
- *	(max_tasks   + reserve) * sizeof(struct lt_task)	 ~ 0.7 KiB each
+ *	(max_tasks   + reserve) * sizeof(struct lt_task)	 ~ 0.9 KiB each
  *	(max_entries + reserve) * sizeof(struct lt_entry)	 ~ 0.4 KiB each
  *	(max_traces + 3 * reserve) * (64 + 8 * frames)		 ~ 0.3 KiB typically
  *	(max_memos + reserve) * 512
- *	(max_wakers + reserve) * 96, with wakers=1
+ *	(max_wakers + reserve) * 104, with wakers=1
  *	max_rows * 21 to 171 (tables are 3/16 to 3/4 full, and up to 4 MiB take twice that)
  *	+ 8 KiB for each process that has rows: what it has a table in, and the least that is one
  *	+ retain_exited * sizeof(struct lt_task) for processes that ended
@@ -28,6 +28,10 @@
 
 #include "lattop.h"
 #include "params.h"
+#include "wakers.h"
+
+static_assert(sizeof(struct lt_task) <= 9 * 1024 / 10 && sizeof(struct lt_entry) <= 4 * 1024 / 10 && sizeof(struct lt_waker) == 104,
+	      "as said above and in proc-lattop(5)");
 
 struct lt_params lt_params = {
 	.hook			= LT_HOOK_AUTO,

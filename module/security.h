@@ -14,7 +14,6 @@ struct file;
 struct lt_task;
 struct mm_struct;
 struct pid_namespace;
-struct user_namespace;
 
 /* A task as a reader is shown it. */
 struct lt_sight {
