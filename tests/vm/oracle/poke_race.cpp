@@ -85,8 +85,7 @@ void wait_all_the_time(int fd, Watcher reader) {
     constexpr int times_each = 6;
     become_owner(reader);
     for (;;) {
-        const pid_t pid = fork();
-        need(pid >= 0, "fork");
+        const pid_t pid = fork_process();
         if (pid != 0) {
             end(pid, "who is woken");
             continue;

@@ -31,13 +31,13 @@ void join(const std::string& type, int flag) {
     close(fd);
 }
 
+}  // namespace
+
 pid_t fork_process() {
     const pid_t pid = fork();
     need(pid >= 0, "fork");
     return pid;
 }
-
-}  // namespace
 
 pid_t begin(const std::function<void()>& what) {
     const pid_t pid = fork_process();

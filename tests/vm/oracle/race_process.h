@@ -10,6 +10,9 @@
 
 namespace poke {
 
+/// As fork(2); throws when there is no child.
+pid_t fork_process();
+
 /// A child that does this, and ends with it.
 pid_t begin(const std::function<void()>& what);
 

@@ -10,7 +10,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -77,8 +76,7 @@ void end_to_be_hidden() {
 template <typename Child>
 void for_each_life(uint64_t attempts, Child&& child) {
     for (; goes_on(attempts); ++shared().changes) {
-        const pid_t pid = fork();
-        need(pid >= 0, "fork");
+        const pid_t pid = fork_process();
         if (pid == 0) {
             child();
             _exit(0);
