@@ -89,6 +89,13 @@ public:
             drop_oldest();
     }
 
+    /// Drops those used longest ago, up to the first of which `idle(key, value)` is false.
+    template <typename Idle>
+    void drop_oldest_while(Idle idle) {
+        while (!entries_.empty() && idle(entries_.back().key, entries_.back().value))
+            drop_oldest();
+    }
+
     [[nodiscard]] std::size_t size() const { return entries_.size(); }
     [[nodiscard]] std::size_t cost() const { return cost_; }
     [[nodiscard]] std::size_t budget() const { return budget_; }

@@ -26,6 +26,10 @@ constexpr std::size_t kLeastJitCost = 4096;
 /// What a process costs beside its maps.
 constexpr std::size_t kLeastProcessCost = 512;
 
+/// Refreshes after which a process that none of asked for is forgotten: most such have ended, and
+/// the others' maps are read again in a moment.
+constexpr std::uint64_t kIdleRounds = 64;
+
 /// Files that a reader came to an end at, which are remembered.
 constexpr std::size_t kMaxReadLess = 4096;
 
@@ -111,13 +115,26 @@ Symbolizer::Process* Symbolizer::find_process(const TaskRef& task, const Process
                                              : ProcessFiles::start_ticks(proc_, task.tgid);
     if (!start) return nullptr;
     const ProcessId id{task.tgid, task.exec_id, *start};
-    if (Process* known = processes_.find(id)) return known;
+    if (Process* known = processes_.find(id)) {
+        known->used_round = round;
+        return known;
+    }
+    forget_idle(round);
     Process process;
+    process.used_round = round;
     if (!read_maps(process, files, round)) return nullptr;
     process.program = files.program();
     process.id = id;
     const std::size_t cost = process.bytes();
     return &processes_.put(id, std::move(process), cost);
+}
+
+void Symbolizer::forget_idle(std::uint64_t round) {
+    processes_.drop_oldest_while([&](const ProcessId& id, const Process& process) {
+        if (process.used_round + kIdleRounds >= round) return false;
+        jits_.erase(id);
+        return true;
+    });
 }
 
 /// The mapping that holds an address, from maps read again if need be.

@@ -76,7 +76,8 @@ public:
     /// "queue_lock+0x8"; "" for none.
     std::string variable(const TaskRef& task, std::uint64_t address, std::uint64_t round);
 
-    /// What the maps that it remembers take; at most SymbolizerLimits, or one process's.
+    /// What the maps that it remembers take; at most SymbolizerLimits, or one process's. Those of
+    /// processes that no refresh asked for any more are forgotten in time.
     [[nodiscard]] std::size_t maps_bytes() const { return processes_.cost(); }
 
 private:
@@ -106,6 +107,7 @@ private:
         std::vector<File> files;  ///< one for each mapping
         std::string program;
         std::uint64_t read_round = 0;
+        std::uint64_t used_round = 0;
         ProcessId id;
         [[nodiscard]] std::size_t bytes() const;
     };
@@ -115,6 +117,7 @@ private:
     };
 
     bool read_maps(Process& process, const ProcessFiles& files, std::uint64_t round);
+    void forget_idle(std::uint64_t round);
     Process* find_process(const TaskRef& task, const ProcessFiles& files, std::uint64_t round);
     void name_address(Process& process, const ProcessFiles& files, std::uint64_t address,
                       std::uint64_t round, Naming& naming);
