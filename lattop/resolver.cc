@@ -194,6 +194,7 @@ bool Resolver::resolve_process(const ProcessId& id, const std::vector<lt_miss>& 
         budget -= std::min(budget, walk.frames.size());
         add_walk(walk, id, lesson);
     }
+    code->forget_memory();
     processes_.set_cost(id, cost_of(*code));  // its maps may have been read again
     if (teach(misses, lesson) && stats_.unopened == unopened)
         second_tries_.done(id);

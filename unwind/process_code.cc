@@ -32,8 +32,8 @@ constexpr std::size_t kLeastFileCost = 16384;
 /// Rows that are looked through for a process: a file may be mapped in ever so many pieces.
 constexpr std::size_t kMaxKnownLooks = std::size_t{1} << 22;
 
-/// Of files in maps, remembered.
-constexpr std::size_t kMaxNames = 65536;
+/// Of files in maps, remembered beside two for each file that is held.
+constexpr std::size_t kMoreNames = 1024;
 
 /// Code that "push %rbp; mov %rsp,%rbp" opens, walked by frame pointer.
 BuiltRow frame_pointer_row() {
@@ -60,20 +60,22 @@ std::size_t HashMapsFileId::operator()(const MapsFileId& id) const {
 }
 
 CodeFiles::CodeFiles(std::size_t budget_bytes, std::size_t most_files,
-                     std::atomic<std::size_t>* held)
+                     std::atomic<std::size_t>* held, Clock::duration idle)
     : budget_(budget_bytes),
       least_cost_(std::max(kLeastFileCost, budget_bytes / std::max<std::size_t>(most_files, 1))),
+      idle_(idle),
       files_(budget_bytes, held),
-      names_(kMaxNames) {}
+      names_(SIZE_MAX) {}
 
 std::size_t CodeFiles::cost_of(const CfiRows& file) const {
     return std::max(file.bytes(), least_cost_);
 }
 
 CodeFiles::File CodeFiles::find(const CodeFileId& id) {
-    const File* known = files_.find(id);
+    Held* known = files_.find(id);
     if (known == nullptr) return nullptr;
-    File file = *known;
+    known->used = Clock::now();
+    File file = known->file;
     files_.set_cost(id, cost_of(*file));  // it has more rows by now
     return file;
 }
@@ -85,9 +87,14 @@ CodeFiles::File CodeFiles::find(const CodeFileId& id, const Mapping& mapping) {
 }
 
 CodeFiles::File CodeFiles::keep(const CodeFileId& id, const Mapping& mapping, File file) {
+    const Clock::time_point now = Clock::now();
+    files_.drop_oldest_while(
+        [&](const CodeFileId&, const Held& held) { return now - held.used > idle_; });
     const std::size_t cost = cost_of(*file);
+    files_.put(id, {file, now}, cost);
     names_.put({mapping.device, mapping.inode}, {});
-    return files_.put(id, std::move(file), cost);
+    names_.keep_newest(2 * files_.size() + kMoreNames);
+    return file;
 }
 
 CodeFiles::File CodeFiles::read(const CodeFileId& id, const Mapping& mapping, UniqueFd fd) {
@@ -320,8 +327,7 @@ bool ProcessCode::read_memory(std::uint64_t address, std::span<char> bytes) cons
 }
 
 void ProcessCode::forget_memory() {
-    for (Page& page : pages_)
-        page.address = 1;
+    pages_ = {};
 }
 
 std::span<const std::uint8_t> ProcessCode::page_at(std::uint64_t address) {

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -52,13 +53,17 @@ struct HashMapsFileId {
 };
 
 /// The rows of all files, whoever maps them. Least recently used files go when
-/// they hold more than the budget together, or are too many. None is kept open.
+/// they hold more than the budget together, or are too many, or, as others come, were not used for
+/// an hour. None is kept open.
 class CodeFiles {
 public:
+    using Clock = std::chrono::steady_clock;
+
     /// `most_files`: held at a time, fewer where they are large. `held`: is told how
-    /// many bytes are, where it is not null; lives longer.
+    /// many bytes are, where it is not null; lives longer. `idle`: how long one is kept unused.
     explicit CodeFiles(std::size_t budget_bytes, std::size_t most_files = SIZE_MAX,
-                       std::atomic<std::size_t>* held = nullptr);
+                       std::atomic<std::size_t>* held = nullptr,
+                       Clock::duration idle = std::chrono::hours(1));
 
     /// A part of the budget from now on, or all of it again. No file is kept then that is
     /// larger than that part by itself.
@@ -82,11 +87,17 @@ public:
     [[nodiscard]] bool may_have(const Mapping& mapping) const;
 
 private:
+    struct Held {
+        File file;
+        Clock::time_point used;
+    };
+
     [[nodiscard]] std::size_t cost_of(const CfiRows& file) const;
 
     std::size_t budget_;      // all of it
     std::size_t least_cost_;  // of a file
-    BoundedCache<CodeFileId, File, HashCodeFileId> files_;
+    Clock::duration idle_;
+    BoundedCache<CodeFileId, Held, HashCodeFileId> files_;
     BoundedCache<MapsFileId, std::monostate, HashMapsFileId> names_;
 };
 
@@ -144,7 +155,7 @@ public:
     /// About how much memory it holds, without files.
     [[nodiscard]] std::size_t bytes() const;
 
-    /// Forgets what was read of its memory: it may have changed.
+    /// Forgets what was read of its memory, and what that took: it may have changed.
     void forget_memory();
 
     /// The page of its memory at `address`, a multiple of kPageBytes; empty where it is not there.

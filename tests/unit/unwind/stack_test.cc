@@ -4,12 +4,14 @@
 // libunwind, from the same registers.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "lattop/model/live_stack.h"
@@ -268,6 +270,21 @@ TEST_CASE("code that returns from a signal is known by what it does where nothin
     CHECK(placed->built.row.flags == (frame.exact != 0 ? LT_ROW_EXACT : 0));
     frame.pc += 1;
     CHECK(code->row_at(frame)->built.row.kind == LT_ROW_CANNOT);
+}
+
+TEST_CASE("files that nobody was walked in for long are let go of as others come") {
+    const Child child(kStackPrograms + "/stack_O2", kStackLines);
+    const auto thread = StoppedThread::stop(wait_for_reader(child.task().pid));
+    const bool idle = GENERATE(true, false);
+    CodeFiles files(kFileBytes, SIZE_MAX, nullptr,
+                    idle ? std::chrono::milliseconds(1) : std::chrono::hours(1));
+    auto code = ProcessCode::open("/proc", child.task().pid, child.task().start_ns, files);
+    REQUIRE((thread && code));
+    CHECK(code->code_at(child.address("main")).file != nullptr);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    CHECK(code->code_at(frame_of(thread->registers()).pc).file != nullptr);
+    CHECK(files.size() == (idle ? 1 : 2));
+    CHECK(code->code_at(child.address("main")).file != nullptr);
 }
 
 TEST_CASE("a file that no longer fits is let go of, and read again a few times in a look") {
