@@ -27,9 +27,10 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kIdDigits = 64;
 constexpr std::size_t kShownDigits = 12;  // as docker ps shows an id
-/// Names are kept of so many, and so many bytes; beyond either they are looked up anew.
-constexpr std::size_t kMaxCgroups = 65536;
+/// Names are kept of so many bytes, each taking some; beyond that those used longest ago are looked
+/// up anew.
 constexpr std::size_t kMaxCgroupBytes = std::size_t{16} << 20;
+constexpr std::size_t kLeastCgroupBytes = 256;
 
 struct Container {
     std::string runtime;
@@ -211,16 +212,20 @@ std::string name_of(const fs::path& root, const std::string& path) {
 
 }  // namespace
 
+SystemCgroups::SystemCgroups(std::filesystem::path root, Clock::duration idle)
+    : root_(std::move(root)), idle_(idle), names_(kMaxCgroupBytes) {}
+
 const std::string& SystemCgroups::name(const std::string& path) {
-    if (const auto found = names_.find(path); found != names_.end()) return found->second;
-    std::string name = name_of(root_, path);
-    const std::size_t bytes = path.size() + name.size();
-    if (names_.size() >= kMaxCgroups || bytes_ + bytes > kMaxCgroupBytes) {
-        names_.clear();
-        bytes_ = 0;
+    const Clock::time_point now = Clock::now();
+    if (Name* known = names_.find(path)) {
+        known->used = now;
+        return known->text;
     }
-    bytes_ += bytes;
-    return names_.emplace(path, std::move(name)).first->second;
+    names_.drop_oldest_while(
+        [&](const std::string&, const Name& name) { return now - name.used > idle_; });
+    std::string text = name_of(root_, path);
+    const std::size_t bytes = kLeastCgroupBytes + path.size() + text.size();
+    return names_.put(path, {std::move(text), now}, bytes).text;
 }
 
 }  // namespace lattop

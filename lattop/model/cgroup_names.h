@@ -5,10 +5,11 @@
 // by cells, rows, the pane, exports and the writer of recordings.
 #pragma once
 
-#include <cstddef>
+#include <chrono>
 #include <filesystem>
 #include <string>
-#include <unordered_map>
+
+#include "unwind/bounded_cache.h"
 
 namespace lattop {
 
@@ -26,18 +27,27 @@ public:
 };
 
 /// By what runtimes on this machine keep and this user may read. Each path is
-/// looked up once, as long as all of them and their names have no more than 16 MiB.
+/// looked up once, as long as all of them and their names have no more than 16 MiB; one that was
+/// not asked for in `idle` is forgotten when another comes.
 class SystemCgroups final : public CgroupNames {
 public:
+    using Clock = std::chrono::steady_clock;
+
     /// `root`: below which the runtimes' files are.
-    explicit SystemCgroups(std::filesystem::path root = "/") : root_(std::move(root)) {}
+    explicit SystemCgroups(std::filesystem::path root = "/",
+                           Clock::duration idle = std::chrono::minutes(10));
 
     const std::string& name(const std::string& path) override;
 
 private:
+    struct Name {
+        std::string text;
+        Clock::time_point used;
+    };
+
     std::filesystem::path root_;
-    std::unordered_map<std::string, std::string> names_;
-    std::size_t bytes_ = 0;  ///< of paths and names in names_
+    Clock::duration idle_;
+    BoundedCache<std::string, Name> names_;  // by path; in bytes
 };
 
 }  // namespace lattop

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "tests/unit/support/catch.h"
 
@@ -91,10 +93,28 @@ TEST_CASE("names of cgroups take no more than so many bytes, however long their 
     call("web");
     CHECK(names.name(web) == "docker:web");
     call("renamed");
-    fill(15);
+    fill(14);
     CHECK(names.name(web) == "docker:web");  // is kept
-    fill(2);
+    fill(14);
+    CHECK(names.name(web) == "docker:web");  // for it was used
+    fill(17);
     CHECK(names.name(web) == "docker:renamed");  // was looked up anew
+}
+
+TEST_CASE("cgroups that nobody asks for any more are forgotten as others come") {
+    const Root root;
+    const auto call = [&](const std::string& name) {
+        root.write("var/lib/docker/containers/" + kId + "/config.v2.json",
+                   R"({"Name": "/)" + name + "\"}");
+    };
+    const bool idle = GENERATE(true, false);
+    SystemCgroups names(root.path(), idle ? std::chrono::milliseconds(1) : std::chrono::hours(1));
+    call("web");
+    CHECK(names.name("/docker/" + kId) == "docker:web");
+    call("renamed");
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    names.name("/another");
+    CHECK(names.name("/docker/" + kId) == (idle ? "docker:renamed" : "docker:web"));
 }
 
 TEST_CASE("containers are called what their runtime calls them") {
