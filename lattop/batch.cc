@@ -197,6 +197,7 @@ void run_batch(const Options& options, World world, Charset charset, const Outpu
         model.update(take_patiently(query, world, pace), query);
         want_users(world.users, model.snapshot());
         world.stacks.want(model.snapshot());
+        world.reasons.forget_unseen(model.snapshot());
         if (options.command_lines || command_lines_needed(row_options(options)))
             want_command_lines(model.snapshot(), world.stacks);
         world.stacks.wait();

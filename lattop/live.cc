@@ -156,6 +156,7 @@ private:
         const Query query = screen_.query();
         Snapshot snapshot = world_.source.take(query, Moment::Next);
         world_.stacks.want(snapshot);
+        world_.reasons.forget_unseen(snapshot);
         const OwnCost cost = meter_.measure(snapshot.header);
         screen_.update(std::move(snapshot), query);
         shown_ = true;
@@ -177,7 +178,7 @@ private:
     void refresh_detail() {
         if (const auto query = screen_.detail_query()) {
             Snapshot snapshot = world_.source.take(*query, Moment::Same);
-            world_.stacks.want(snapshot);
+            world_.stacks.want_more(snapshot);
             screen_.update_detail(std::move(snapshot));
         }
         want_live(true);

@@ -17,9 +17,11 @@ constexpr std::size_t kBytesOfStack = 2048;
 constexpr std::size_t kMaxStacks = std::size_t{1} << 17;
 constexpr std::size_t kMaxTasks = std::size_t{1} << 17;
 
-/// Stacks that no snapshot holds any more and that stay nevertheless, where only what is shown
-/// counts: a task that is off the screen for a while, or sleeps elsewhere, comes back.
-constexpr std::size_t kUnshown = 8192;
+/// Stacks, and tasks, that no snapshot holds any more and that stay nevertheless, where only what
+/// is shown counts: a task that is off the screen for a while, or sleeps elsewhere, comes back. So
+/// few that they are full soon on machines whose tasks come and go: who looks after an hour sees
+/// what the process takes for months.
+constexpr std::size_t kUnshown = 1024;
 
 /// Command lines remembered: a few hundred bytes for each process, 4 KiB at most.
 constexpr std::size_t kMaxCommandLines = std::size_t{1} << 16;
@@ -86,7 +88,18 @@ StackNames::StackNames(std::unique_ptr<Namer> namer, Keep keep)
 
 void StackNames::note_programs(const Snapshot& snapshot) {
     for (const Task& task : snapshot.tasks)
-        programs_.put(id_of(task), task.exec_id);
+        note_program(id_of(task)).exec_id = task.exec_id;
+}
+
+StackNames::Program& StackNames::note_program(const TaskId& id) {
+    Program* program = programs_.find(id);
+    if (program == nullptr) program = &programs_.put(id, {});
+    if (std::exchange(program->seen, wanted_) != wanted_) ++seen_.tasks;
+    return *program;
+}
+
+void StackNames::note_stack(Known& known) {
+    if (std::exchange(known.seen, wanted_) != wanted_) ++seen_.stacks;
 }
 
 bool StackNames::due(const Known& known, const TaskRef& live) const {
@@ -98,13 +111,17 @@ bool StackNames::due(const Known& known, const TaskRef& live) const {
 void StackNames::want_stack(const Shown& shown, std::vector<NameRequest>& requests) {
     Known* known = known_.find(shown.id);
     if (shown.id.exec_id != shown.exec_id) {
-        if (known != nullptr && !known->confirmed && !known->pending) known_.erase(shown.id);
+        if (known == nullptr) return;
+        note_stack(*known);
+        if (!known->confirmed && !known->pending) known_.erase(shown.id);
         return;
     }
     if (known != nullptr && !known->stack.frames.empty() && !known->pending)
         known->confirmed = true;
-    if (!shown.live) return;
+    if (known == nullptr && !shown.live) return;
     if (known == nullptr) known = &known_.put(shown.id, {}, kBytesOfStack);
+    note_stack(*known);
+    if (!shown.live) return;
     if (!due(*known, *shown.live)) return;
     requests.push_back(
         {shown.id, *shown.live, {shown.addresses.begin(), shown.addresses.end()}, round_, false});
@@ -137,8 +154,10 @@ bool StackNames::is_shared(const NameRequest& request, const LiveTasks& live) {
 
 /// What is known of another thread's stack.
 void StackNames::take_over(const StackId& id, Known& mine, const Known& its) {
+    const std::uint64_t seen = mine.seen;
     mine = its;
     mine.pending = mine.confirmed = false;
+    mine.seen = seen;
     set_cost(id, mine.stack);
 }
 
@@ -161,8 +180,8 @@ void StackNames::share(const StackId& id) {
         Known* mine = known_.find(sharer);
         if (mine == nullptr) continue;
         mine->pending = false;
-        const std::uint32_t* program = programs_.peek(sharer.task);
-        if (program == nullptr || *program != sharer.exec_id)
+        const Program* program = programs_.peek(sharer.task);
+        if (program == nullptr || program->exec_id != sharer.exec_id)
             known_.erase(sharer);
         else if (useful)
             take_over(sharer, *mine, its);
@@ -197,10 +216,8 @@ void StackNames::want_wakers(const Snapshot& snapshot, const Entry& entry,
         for (const TraceIndex of : {waker.trace, waker.waited_trace}) {
             const Trace* trace = snapshot.trace_at(of);
             if (!has_user_part(trace)) continue;
-            const std::uint32_t* known = programs_.peek(id);
-            if (known == nullptr || static_cast<std::int32_t>(waker.exec_id - *known) > 0)
-                programs_.put(id, waker.exec_id);
-            const std::uint32_t exec_id = *programs_.peek(id);
+            std::uint32_t& exec_id = note_program(id).exec_id;
+            if (static_cast<std::int32_t>(waker.exec_id - exec_id) > 0) exec_id = waker.exec_id;
             want_stack({stack_id(snapshot, waker, of), snapshot.user_frames(*trace), exec_id,
                         TaskRef{waker.pid, waker.tgid, waker.start_ns, exec_id}},
                        requests);
@@ -209,13 +226,19 @@ void StackNames::want_wakers(const Snapshot& snapshot, const Entry& entry,
 }
 
 void StackNames::want(const Snapshot& snapshot) {
+    if (keep_ == Keep::Shown) forget_unseen();
+    ++wanted_;
+    seen_ = {};
+    want_more(snapshot);
+}
+
+void StackNames::want_more(const Snapshot& snapshot) {
     ++round_;
     silent_ = namer_->silent();
     std::ranges::copy(namer_->put_off(), std::back_inserter(silent_));
     note_programs(snapshot);
     const auto leaders = live_leaders(snapshot);
     std::vector<NameRequest> requests;
-    std::size_t shown = 0;  // at most: wakers may share
     for (const Task& task : snapshot.tasks) {
         if (task.kind != LT_KIND_TASK) continue;
         std::optional<TaskRef> live;
@@ -227,11 +250,21 @@ void StackNames::want(const Snapshot& snapshot) {
                             task.exec_id, live},
                            requests);
             want_wakers(snapshot, entry, requests);
-            shown += 1 + 2 * snapshot.wakers_of(entry).size();
         }
     }
-    if (keep_ == Keep::Shown) known_.keep_newest(shown + kUnshown);
     ask(snapshot, std::move(requests));
+}
+
+/// What the last snapshot, and what was wanted beside it, had stays, as it was used last.
+void StackNames::forget_unseen() {
+    known_.keep_newest(seen_.stacks + kUnshown);
+    asked_.keep_newest(seen_.stacks + kUnshown);
+    programs_.keep_newest(seen_.tasks + kUnshown);
+    command_lines_.keep_newest(seen_.tasks + kUnshown);
+}
+
+std::size_t StackNames::remembered() const {
+    return known_.size() + asked_.size() + programs_.size() + command_lines_.size();
 }
 
 bool StackNames::keep(NameAnswer& answer) {
@@ -244,8 +277,8 @@ bool StackNames::keep(NameAnswer& answer) {
         known->next_round = round_ + kSilentRounds;
         return false;
     }
-    const std::uint32_t* program = programs_.peek(answer.id.task);
-    if (program == nullptr || *program != answer.id.exec_id) {
+    const Program* program = programs_.peek(answer.id.task);
+    if (program == nullptr || program->exec_id != answer.id.exec_id) {
         known_.erase(answer.id);  // it runs another program by now
         return true;
     }

@@ -40,6 +40,7 @@ public:
 
     /// Each snapshot is to be wanted before collect() is called again.
     void want(const Snapshot& snapshot) override;
+    void want_more(const Snapshot& snapshot) override;
     bool collect() override;
     bool wait() override;
     [[nodiscard]] bool pending(const StackId& id) const override;
@@ -53,6 +54,9 @@ public:
     [[nodiscard]] const UserStack* find(const StackId& id) const override;
     [[nodiscard]] const LiveNames* find_live(const Task& task) const override;
 
+    /// How many stacks, programs and command lines: what it takes grows by no more than that.
+    [[nodiscard]] std::size_t remembered() const;
+
 private:
     struct Known {
         UserStack stack;
@@ -62,13 +66,26 @@ private:
         bool put_off = false;    ///< its process was silent, or put off
         unsigned attempts = 0;
         std::uint64_t next_round = 0;  ///< when to ask again, and not before
+        std::uint64_t seen = 0;        ///< the wanted_ that had it last
         DebugFetch::Clock::time_point retry_at{};
 
         /// Its task ended before it was looked at: that says nothing of other threads.
         [[nodiscard]] bool ended_unseen() const { return settled && stack.frames.empty(); }
     };
 
+    struct Program {
+        std::uint32_t exec_id = 0;  ///< as last seen
+        std::uint64_t seen = 0;     ///< as Known's
+    };
+    /// How many a snapshot, and what is wanted beside it, holds, each counted once.
+    struct Seen {
+        std::size_t stacks = 0;
+        std::size_t tasks = 0;  ///< wakers too
+    };
     void note_programs(const Snapshot& snapshot);
+    Program& note_program(const TaskId& id);
+    void note_stack(Known& known);
+    void forget_unseen();
     /// A stack as a snapshot shows it: of which program, and which its task runs now.
     struct Shown {
         StackId id;
@@ -95,6 +112,8 @@ private:
     std::unique_ptr<Namer> namer_;
     Keep keep_;
     std::uint64_t round_ = 0;
+    std::uint64_t wanted_ = 0;  // snapshots by want()
+    Seen seen_;                 // since the last one
     std::size_t pending_ = 0;
     std::vector<std::uint32_t> silent_;  // and who is put off, as of the last snapshot
     HeldFrames frames_;                  // of known_
@@ -105,7 +124,7 @@ private:
     StackId live_of_;      // whose live_ is
     std::optional<LiveNames> live_;
     std::size_t live_pending_ = 0;
-    BoundedCache<TaskId, std::uint32_t, HashTaskId> programs_;  // exec_id as last seen
+    BoundedCache<TaskId, Program, HashTaskId> programs_;
     struct CommandLine {
         std::shared_ptr<const std::string>
             text{};                    ///< nullptr: not known; a process's threads share one

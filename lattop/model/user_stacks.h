@@ -55,6 +55,9 @@ public:
     /// Asks for the names of the user stacks that `snapshot` holds.
     virtual void want(const Snapshot& snapshot) = 0;
 
+    /// The same for a snapshot of some of the tasks beside the last one that was wanted.
+    virtual void want_more(const Snapshot& snapshot) { want(snapshot); }
+
     /// Takes over names found since the last call; whether there were any.
     virtual bool collect() = 0;
 

@@ -15,6 +15,10 @@ namespace {
 constexpr std::size_t kMaxTraces = std::size_t{1} << 18;
 constexpr std::size_t kMaxStacks = std::size_t{1} << 17;
 
+/// Traces and stacks that stay although the snapshot has fewer: 100 bytes each. Some come back, and
+/// one task has more beside it.
+constexpr std::size_t kUnshown = 8192;
+
 /// Innermost first, functions that were inlined before those they are in.
 std::vector<std::string> user_functions(const UserStack& stack) {
     std::vector<std::string> names;
@@ -32,6 +36,11 @@ Reasons::Reasons() : Reasons(built_in_reasons()) {}
 
 Reasons::Reasons(ReasonTable table)
     : table_(std::move(table)), traces_(kMaxTraces), stacks_(kMaxStacks) {}
+
+void Reasons::forget_unseen(const Snapshot& snapshot) {
+    traces_.keep_newest(snapshot.traces.size() + kUnshown);
+    stacks_.keep_newest(snapshot.entries.size() + kUnshown);
+}
 
 const Reason& Reasons::function_name(const Snapshot& snapshot, const Trace& trace) {
     const auto kernel = snapshot.kernel_frames(trace);

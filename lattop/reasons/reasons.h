@@ -31,14 +31,20 @@ public:
     Reasons& operator=(const Reasons&) = delete;
     ~Reasons() = default;
 
-    /// Valid until as many other traces were asked for as are kept, which is
-    /// more than the module has.
+    /// Valid as long as this.
     const Reason& of(const Snapshot& snapshot, const Task& task, const Entry& entry,
                      const UserStacks& stacks);
 
     /// Of the entry that cost a task most. One without entries has a reason without
     /// a name, or [other] where it was blocked all the same.
     const Reason& of_worst(const Snapshot& snapshot, const Task& task, const UserStacks& stacks);
+
+    /// At each refresh, with its snapshot of all: what comes and goes takes no more than the most
+    /// of them had, and a bound.
+    void forget_unseen(const Snapshot& snapshot);
+
+    /// How many traces and stacks.
+    [[nodiscard]] std::size_t remembered() const { return traces_.size() + stacks_.size(); }
 
 private:
     struct ByKernel {

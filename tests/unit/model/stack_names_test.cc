@@ -50,14 +50,44 @@ TEST_CASE("what no snapshot holds any more is forgotten in time, if only what is
         test.names->collect();
     };
     const StackId first{{LT_KIND_TASK, 6, 6, 1000}, 1, 50};
-    round(6);
-    for (std::uint32_t pid = 7; pid < 5'000; ++pid)
-        round(pid);
+    std::uint32_t pid = 6;
+    const auto rounds_until = [&](std::uint32_t end) {
+        while (pid < end)
+            round(pid++);
+    };
+    rounds_until(1'000);
     CHECK(test.names->find(first) != nullptr);  // it may come back
-    for (std::uint32_t pid = 5'000; pid < 10'000; ++pid)
-        round(pid);
+    rounds_until(2'000);
+    const std::size_t soon = test.names->remembered();
+    rounds_until(5'000);
+    CHECK((test.names->remembered() == soon) == (keep == StackNames::Keep::Shown));
     CHECK((test.names->find(first) != nullptr) == (keep == StackNames::Keep::All));
     CHECK(test.names->find(kStack) != nullptr);
+}
+
+TEST_CASE("what a snapshot shows stays, whatever is wanted beside it") {
+    Names test(StackNames::Keep::Shown);
+    SnapshotBuilder all, one;
+    const auto trace = all.add_trace({.id = 50, .user = {7, 8}});
+    for (std::uint32_t pid = 1; pid <= 3'000; ++pid)
+        all.add_task({.pid = pid, .tgid = pid, .exec_id = 1, .entries = {{.trace = trace}}});
+    TaskSpec its{.pid = 3'000, .tgid = 3'000, .exec_id = 1};
+    for (std::uint64_t id = 50; id < 4'000; ++id)
+        its.entries.push_back({.trace = one.add_trace({.id = id, .user = {7, id}})});
+    one.add_task(its);
+    const Snapshot table = all.snapshot();
+    const Snapshot pane = one.snapshot();
+    std::size_t asked = 0;
+    for (int round = 0; round < 3; ++round) {
+        test.names->want(table);
+        for (int key = 0; key < 3; ++key)
+            test.names->want_more(pane);
+        asked += test.namer->answer();
+        test.names->collect();
+    }
+    CHECK(asked == 3'000 + 3'950 - 1);
+    CHECK(test.names->find({{LT_KIND_TASK, 1, 1, 1000}, 1, 50}) != nullptr);
+    CHECK(test.names->find({{LT_KIND_TASK, 3'000, 3'000, 1000}, 1, 3'999}) != nullptr);
 }
 
 TEST_CASE("more stacks than are kept of what is gone are known while they are shown") {

@@ -134,6 +134,28 @@ TEST_CASE("what a trace cannot show on every machine has its reason by the names
     }
 }
 
+TEST_CASE("reasons of what is gone are forgotten as refreshes show others") {
+    Reasons reasons;
+    NamedStacks stacks;
+    stacks.name({"pthread_cond_wait", "main"});
+    std::uint32_t id = 1;
+    const auto rounds_until = [&](std::uint32_t end) {
+        for (; id < end; ++id) {
+            SnapshotBuilder builder;
+            const auto trace = builder.add_trace(
+                {.id = id, .kernel = {"futex_wait_queue", "do_futex"}, .user = {0x10, 0x20}});
+            builder.add_task({.pid = id, .entries = {{.trace = trace}}});
+            const Snapshot snapshot = builder.snapshot();
+            reasons.forget_unseen(snapshot);
+            CHECK(reasons.of_worst(snapshot, snapshot.tasks.at(0), stacks).name == "condition");
+        }
+    };
+    rounds_until(10'000);
+    const std::size_t soon = reasons.remembered();
+    rounds_until(15'000);
+    CHECK(reasons.remembered() == soon);
+}
+
 TEST_CASE("where no line decides, the telling function is the reason") {
     SnapshotBuilder builder;
     const auto trace = builder.add_trace({.kernel = {"schedule", "frobnicate.isra.0"}});
