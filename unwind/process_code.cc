@@ -327,7 +327,7 @@ bool ProcessCode::read_memory(std::uint64_t address, std::span<char> bytes) cons
 }
 
 void ProcessCode::forget_memory() {
-    pages_ = {};
+    pages_ = std::vector<Page>();  // {} would keep the room
 }
 
 std::span<const std::uint8_t> ProcessCode::page_at(std::uint64_t address) {

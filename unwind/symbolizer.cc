@@ -28,7 +28,10 @@ constexpr std::size_t kLeastProcessCost = 512;
 
 /// Refreshes after which a process that none of asked for is forgotten: most such have ended, and
 /// the others' maps are read again in a moment.
-constexpr std::uint64_t kIdleRounds = 64;
+constexpr std::uint64_t kIdleRounds = 256;
+
+/// The same of perf maps, which may take seconds to read.
+constexpr std::uint64_t kIdleJitRounds = 4096;
 
 /// Files that a reader came to an end at, which are remembered.
 constexpr std::size_t kMaxReadLess = 4096;
@@ -130,11 +133,11 @@ Symbolizer::Process* Symbolizer::find_process(const TaskRef& task, const Process
 }
 
 void Symbolizer::forget_idle(std::uint64_t round) {
-    processes_.drop_oldest_while([&](const ProcessId& id, const Process& process) {
-        if (process.used_round + kIdleRounds >= round) return false;
-        jits_.erase(id);
-        return true;
+    processes_.drop_oldest_while([&](const ProcessId&, const Process& process) {
+        return process.used_round + kIdleRounds < round;
     });
+    jits_.drop_oldest_while(
+        [&](const ProcessId&, const Jit& jit) { return jit.used_round + kIdleJitRounds < round; });
 }
 
 /// The mapping that holds an address, from maps read again if need be.
@@ -267,6 +270,7 @@ UserFramePtr Symbolizer::jit_frame(const Process& process, const ProcessFiles& f
     const std::uint64_t look_up = address - (is_return ? 1 : 0);
     Jit* jit = jits_.find(process.id);
     if (jit == nullptr) jit = &jits_.put(process.id, {}, kLeastJitCost);
+    jit->used_round = round;
     auto function = jit->map.find(look_up);
     if (!function && jit->read_round != round) {
         jit->read_round = round;

@@ -114,6 +114,7 @@ private:
     struct Jit {
         PerfMap map;
         std::uint64_t read_round = 0;
+        std::uint64_t used_round = 0;
     };
 
     bool read_maps(Process& process, const ProcessFiles& files, std::uint64_t round);

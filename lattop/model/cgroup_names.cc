@@ -224,7 +224,7 @@ const std::string& SystemCgroups::name(const std::string& path) {
     names_.drop_oldest_while(
         [&](const std::string&, const Name& name) { return now - name.used > idle_; });
     std::string text = name_of(root_, path);
-    const std::size_t bytes = kLeastCgroupBytes + path.size() + text.size();
+    const std::size_t bytes = kLeastCgroupBytes + 2 * path.size() + text.size();
     return names_.put(path, {std::move(text), now}, bytes).text;
 }
 

@@ -28,14 +28,14 @@ public:
 
 /// By what runtimes on this machine keep and this user may read. Each path is
 /// looked up once, as long as all of them and their names have no more than 16 MiB; one that was
-/// not asked for in `idle` is forgotten when another comes.
+/// not asked for in `idle`, some of the longest refreshes, is forgotten when another comes.
 class SystemCgroups final : public CgroupNames {
 public:
     using Clock = std::chrono::steady_clock;
 
     /// `root`: below which the runtimes' files are.
     explicit SystemCgroups(std::filesystem::path root = "/",
-                           Clock::duration idle = std::chrono::minutes(10));
+                           Clock::duration idle = std::chrono::hours(6));
 
     const std::string& name(const std::string& path) override;
 

@@ -88,12 +88,13 @@ StackNames::StackNames(std::unique_ptr<Namer> namer, Keep keep)
 
 void StackNames::note_programs(const Snapshot& snapshot) {
     for (const Task& task : snapshot.tasks)
-        note_program(id_of(task)).exec_id = task.exec_id;
+        note_program(id_of(task), task.exec_id).exec_id = task.exec_id;
 }
 
-StackNames::Program& StackNames::note_program(const TaskId& id) {
+/// The program as it is known or, where none is, this one.
+StackNames::Program& StackNames::note_program(const TaskId& id, std::uint32_t exec_id) {
     Program* program = programs_.find(id);
-    if (program == nullptr) program = &programs_.put(id, {});
+    if (program == nullptr) program = &programs_.put(id, {exec_id});
     if (std::exchange(program->seen, wanted_) != wanted_) ++seen_.tasks;
     return *program;
 }
@@ -216,7 +217,7 @@ void StackNames::want_wakers(const Snapshot& snapshot, const Entry& entry,
         for (const TraceIndex of : {waker.trace, waker.waited_trace}) {
             const Trace* trace = snapshot.trace_at(of);
             if (!has_user_part(trace)) continue;
-            std::uint32_t& exec_id = note_program(id).exec_id;
+            std::uint32_t& exec_id = note_program(id, waker.exec_id).exec_id;
             if (static_cast<std::int32_t>(waker.exec_id - exec_id) > 0) exec_id = waker.exec_id;
             want_stack({stack_id(snapshot, waker, of), snapshot.user_frames(*trace), exec_id,
                         TaskRef{waker.pid, waker.tgid, waker.start_ns, exec_id}},
@@ -255,9 +256,12 @@ void StackNames::want_more(const Snapshot& snapshot) {
     ask(snapshot, std::move(requests));
 }
 
-/// What the last snapshot, and what was wanted beside it, had stays, as it was used last.
+/// But for what the last snapshot, and what was wanted beside it, had. What came behind that, as
+/// answers about others, goes behind the next one.
 void StackNames::forget_unseen() {
-    known_.keep_newest(seen_.stacks + kUnshown);
+    known_.drop_oldest_while([this](const StackId&, const Known& known) {
+        return known_.size() > seen_.stacks + kUnshown && known.seen != wanted_;
+    });
     asked_.keep_newest(seen_.stacks + kUnshown);
     programs_.keep_newest(seen_.tasks + kUnshown);
     command_lines_.keep_newest(seen_.tasks + kUnshown);

@@ -83,7 +83,7 @@ private:
         std::size_t tasks = 0;  ///< wakers too
     };
     void note_programs(const Snapshot& snapshot);
-    Program& note_program(const TaskId& id);
+    Program& note_program(const TaskId& id, std::uint32_t exec_id);
     void note_stack(Known& known);
     void forget_unseen();
     /// A stack as a snapshot shows it: of which program, and which its task runs now.

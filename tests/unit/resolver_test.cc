@@ -364,7 +364,7 @@ TEST_CASE("processes are held as long as their maps fit") {
     ResolverLimits limits;
     SECTION("both do") {}
     SECTION("one does") {
-        limits.process_bytes = 4096;
+        limits.process_bytes = 1024;
     }
     SECTION("one may") {
         limits.processes = 1;
@@ -375,7 +375,7 @@ TEST_CASE("processes are held as long as their maps fit") {
     resolver.step();
     CHECK(door.lessons.size() == 2);
     CHECK(resolver.stats().processes ==
-          (limits.process_bytes > 4096 && limits.processes > 1 ? 2 : 1));
+          (limits.process_bytes > 1024 && limits.processes > 1 ? 2 : 1));
 }
 
 TEST_CASE("a resolver beside others that hold what they had holds less") {

@@ -86,8 +86,8 @@ TEST_CASE("names of cgroups take no more than so many bytes, however long their 
     };
     SystemCgroups names(root.path());
     int n = 0;
-    const auto fill = [&](int mebibytes) {  // a path and its name, 4 KiB each
-        for (int i = 0; i < mebibytes * 128; ++i)
+    const auto fill = [&](int mebibytes) {  // a path, twice, and its name, 4 KiB each
+        for (int i = 0; i < mebibytes * 1024 / 12; ++i)
             names.name("/" + std::string(4'086, 'x') + std::to_string(100'000'000 + n++));
     };
     call("web");

@@ -90,6 +90,31 @@ TEST_CASE("what a snapshot shows stays, whatever is wanted beside it") {
     CHECK(test.names->find({{LT_KIND_TASK, 3'000, 3'000, 1000}, 1, 3'999}) != nullptr);
 }
 
+TEST_CASE("answers that come late, about what is gone, take no name from what is shown") {
+    Names test(StackNames::Keep::Shown);
+    SnapshotBuilder before, now;
+    const auto its = before.add_trace({.id = 50, .user = {7, 8}});
+    for (std::uint32_t pid = 1; pid <= 5'000; ++pid)
+        before.add_task({.pid = pid, .entries = {{.trace = its}}});
+    const auto other = now.add_trace({.id = 51, .user = {9}});
+    for (std::uint32_t pid = 10'001; pid <= 11'000; ++pid)
+        now.add_task({.pid = pid, .entries = {{.trace = other}}});
+    const Snapshot shown = now.snapshot();
+    test.names->want(shown);
+    test.namer->answer();
+    test.names->collect();
+    test.names->want(before.snapshot());
+    test.names->want(shown);
+    test.namer->answer();
+    test.names->collect();
+    for (int round = 0; round < 2; ++round) {
+        test.names->want(shown);
+        CHECK(test.namer->answer() == 0);
+        for (const std::uint32_t pid : {10'001U, 11'000U})
+            CHECK(test.names->find({{LT_KIND_TASK, pid, pid, 1000}, 1, 51}) != nullptr);
+    }
+}
+
 TEST_CASE("more stacks than are kept of what is gone are known while they are shown") {
     Names test(StackNames::Keep::Shown);
     SnapshotBuilder builder;
@@ -367,12 +392,13 @@ TEST_CASE("a waker that is not shown is taken to run what it last woke somebody 
                  {.trace = wait, .wakers = {{.trace = wake, .pid = 5, .exec_id = exec_id}}}}});
         return builder.snapshot();
     };
-    test.names->want(woken_from(1));
+    const std::uint32_t first = GENERATE(1U, 0x80000001U);
+    test.names->want(woken_from(first));
     CHECK(test.namer->answer() == 1);
     test.names->collect();
-    test.names->want(woken_from(2));
+    test.names->want(woken_from(first + 1));
     REQUIRE(test.namer->requests.size() == 1);
-    CHECK(test.namer->requests[0].id.exec_id == 2);
+    CHECK(test.namer->requests[0].id.exec_id == first + 1);
 }
 
 }  // namespace lattop::test

@@ -272,6 +272,19 @@ TEST_CASE("code that returns from a signal is known by what it does where nothin
     CHECK(code->row_at(frame)->built.row.kind == LT_ROW_CANNOT);
 }
 
+TEST_CASE("what was read of a process's memory takes none when it is forgotten") {
+    const Child child(kStackPrograms + "/stack_O2", kStackLines);
+    CodeFiles files(kFileBytes);
+    auto code = ProcessCode::open("/proc", child.task().pid, child.task().start_ns, files);
+    REQUIRE(code);
+    const std::size_t before = code->bytes();
+    std::uint64_t word = 0;
+    REQUIRE(code->read_word(child.address("main") & ~std::uint64_t{7}, word));
+    CHECK(code->bytes() >= before + ProcessCode::kPageBytes);
+    code->forget_memory();
+    CHECK(code->bytes() == before);
+}
+
 TEST_CASE("files that nobody was walked in for long are let go of as others come") {
     const Child child(kStackPrograms + "/stack_O2", kStackLines);
     const auto thread = StoppedThread::stop(wait_for_reader(child.task().pid));
