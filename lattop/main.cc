@@ -7,6 +7,7 @@
 
 #include "lattop/commands.h"
 #include "lattop/image_reader.h"
+#include "lattop/large_blocks.h"
 #include "lattop/open_files.h"
 #include "lattop/options.h"
 #include "lattop/output.h"
@@ -45,6 +46,7 @@ int main(int argc, char** argv) {
     // Inherited as ignored, the pid of a child that has ended could be another process's before
     // the child is waited for or killed.
     std::signal(SIGCHLD, SIG_DFL);
+    lattop::give_back_large_blocks();
     lattop::allow_more_files();
     try {
         return lattop::main_checked(lattop::Arguments::List(argv, static_cast<std::size_t>(argc))

@@ -5,7 +5,8 @@
  * chosen (/proc/thread-self/fail-nth: a kernel with fault injection). It must be done, or
  * refused with ENOMEM and nothing done, as /proc/modules and the header of a snapshot have it
  * (since_ns, filter, rows in use); and then be done when nothing fails. Says how often which. Of a
- * load, those of the module's. With TRIES below 0 it asks so many times and each time any may fail,
+ * load, those of the module's. TRIES as 2/4: each of them, in four runs, of which this is the
+ * second. With TRIES below 0 it asks so many times and each time any may fail,
  * as debugfs's failslab says of tasks that ask for it. tests/vm/cases/fault-allocations-fail runs
  * it.
  *
@@ -349,7 +350,7 @@ int main(int argc, char** argv) {
     const struct subject* s = subjects;
     const struct subject* end = subjects + sizeof(subjects) / sizeof(*subjects);
     bool any = argc > 2 && argv[2][0] == '-';
-    long tries, all, first, tried = 0, done = 0, refused = 0;
+    long tries = 0, part = 0, parts = 0, all, first, tried = 0, done = 0, refused = 0;
     double step;
 
     while (s < end && (argc < 2 || strcmp(s->name, argv[1])))
@@ -359,7 +360,14 @@ int main(int argc, char** argv) {
         truth_die("fail-nth WHAT TRIES [KO [PARAMETERS]]");
     }
     if (any) argv[2]++;
-    tries = truth_arg(argc, argv, 2, 100);
+    if (argc > 2 && strchr(argv[2], '/')) {
+        if (sscanf(argv[2], "%ld/%ld", &part, &parts) != 2 || part < 1 || part > parts) {
+            errno = EINVAL;
+            truth_die("'%s': PART/PARTS, as 2/4", argv[2]);
+        }
+    } else {
+        tries = truth_arg(argc, argv, 2, 100);
+    }
     ko = argc > 3 ? argv[3] : "";
     parameters = argc > 4 ? argv[4] : "";
     buffer = malloc(TRUTH_PROCESS_BYTES);
@@ -380,7 +388,12 @@ int main(int argc, char** argv) {
         s->undo();
     }
     first = s->ask == load ? before_load() + 1 : 1;
-    step = all - first >= tries ? (double)(all - first) / (double)tries : 1;
+    if (parts) {
+        first += part - 1;
+        step = (double)parts;
+    } else {
+        step = all - first >= tries ? (double)(all - first) / (double)tries : 1;
+    }
     for (double n = (double)first; n <= (double)all; n += step)
         tried += fail_one(s, (long)n, &done, &refused);
     before_each(s);
@@ -390,7 +403,7 @@ int main(int argc, char** argv) {
     printf(
         "%s: %ld allocations, %ld made to fail: %ld times refused, %ld times done all the same\n",
         s->name, all, tried, refused, done);
-    if (tried == 0) {
+    if (tried == 0 && first <= all) {
         errno = ENODATA;
         truth_die("nothing failed");
     }
