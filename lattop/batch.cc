@@ -12,6 +12,7 @@
 
 #include "lattop/export/json.h"
 #include "lattop/export/text.h"
+#include "lattop/freed_memory.h"
 #include "lattop/model/model.h"
 #include "lattop/model/own_cost.h"
 #include "lattop/model/sleep_objects.h"
@@ -191,6 +192,7 @@ void run_batch(const Options& options, World world, Charset charset, const Outpu
     const TableContext context{model, world.stacks, world.users, world.reasons, world.cgroups};
     CostMeter meter(world.clock, world.learning);
     Pace pace(options, world);
+    FreedMemory freed;
     bool wait = true;  // for users; once in vain is enough
     std::vector<std::uint32_t> silent, put_off;
     for (std::uint64_t n = 1;; ++n) {
@@ -214,6 +216,7 @@ void run_batch(const Options& options, World world, Charset charset, const Outpu
         const Refresh refresh{charset, meter.measure(model.snapshot().header), n == 1, last,
                               objects_patience(pace, last)};
         if (!write_refresh(options, context, world, refresh, output) || last) return;
+        freed.give_back(world.clock.now());
         pace.wait();
     }
 }

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "lattop/end_signals.h"
+#include "lattop/freed_memory.h"
 #include "lattop/least_privilege.h"
 #include "lattop/resolver_worker.h"
 #include "lattop/source/error.h"
@@ -139,9 +140,11 @@ void run_daemon(const DaemonOptions& options) {
     ResolverWorker worker(std::move(door), limits);
     say("lattop daemon: learning user stacks; ends with SIGINT or SIGTERM\n");
     WorkerWatch watch;
+    FreedMemory freed;
     std::uint64_t said = 0;
     for (bool end = false; !end;) {
         end = asked_to_end(signals);
+        freed.give_back(std::chrono::steady_clock::now());
         const ResolverWorker::State state = worker.state();
         if (!state.running) throw Error("the resolver failed: " + state.failure);
         watch.look(state);

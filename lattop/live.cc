@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "lattop/freed_memory.h"
 #include "lattop/model/own_cost.h"
 #include "lattop/source/error.h"
 #include "lattop/source/passing_errors.h"
@@ -163,6 +164,7 @@ private:
         show_cost(cost);
         refresh_detail();
         collect_names();
+        freed_.give_back(world_.clock.now());
     }
 
     void show_cost(const OwnCost& of_now) {
@@ -290,6 +292,7 @@ private:
     World world_;
     Terminal& terminal_;
     CostMeter meter_;
+    FreedMemory freed_;
     Screen screen_;
     Clock::Time next_ = world_.clock.now();
     bool quit_ = false;

@@ -6,8 +6,8 @@
 #include <csignal>
 
 #include "lattop/commands.h"
+#include "lattop/freed_memory.h"
 #include "lattop/image_reader.h"
-#include "lattop/large_blocks.h"
 #include "lattop/open_files.h"
 #include "lattop/options.h"
 #include "lattop/output.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// See large_blocks.h.
-#include "lattop/large_blocks.h"
+// See freed_memory.h.
+#include "lattop/freed_memory.h"
 
 #include <malloc.h>
 
@@ -14,6 +14,15 @@ void give_back_large_blocks() {
     mallopt(M_MMAP_THRESHOLD, 512 * 1024);
     mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
 #endif
+}
+
+bool FreedMemory::give_back(Time now) {
+    if (now < next_) return false;
+    next_ = now + std::chrono::minutes(1);
+#ifdef M_TRIM_THRESHOLD
+    malloc_trim(0);
+#endif
+    return true;
 }
 
 }  // namespace lattop
