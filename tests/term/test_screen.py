@@ -204,11 +204,13 @@ def what_was_chosen_is_found_again_and_options_go_before_it(setup):
 def the_mouse_selects_sorts_and_scrolls(setup):
     lattop = Lattop(setup, size=(100, 45))
     terminal = lattop.terminal
+    terminal.keys("Z")  # a refresh between the look and the click may move the row
+    terminal.wait("PAUSED")
     terminal.mouse(*terminal.place("nginx"))
     terminal.mouse(*terminal.place("nginx"))
     terminal.wait("877 nginx", "SHARE")
-    terminal.keys("Escape")
-    terminal.wait("F10Quit", gone=["SHARE"])
+    terminal.keys("Escape", "Z")
+    terminal.wait("F10Quit", gone=["SHARE", "PAUSED"])
     terminal.mouse(*terminal.place("MAX"))
     terminal.wait("Sorted by MAX")
     terminal.mouse(*terminal.place("2Processes"))
