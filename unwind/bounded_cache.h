@@ -26,7 +26,7 @@ public:
     }
 
     /// The value, now the most recently used; nullptr where there is none.
-    /// Valid until the next put() or erase().
+    /// Valid until something is dropped: the next call that is not const may do that.
     Value* find(const Key& key) {
         const auto found = index_.find(key);
         if (found == index_.end()) return nullptr;

@@ -256,8 +256,8 @@ void StackNames::want_more(const Snapshot& snapshot) {
     ask(snapshot, std::move(requests));
 }
 
-/// But for what the last snapshot, and what was wanted beside it, had. What came behind that, as
-/// answers about others, goes behind the next one.
+/// What the last want() and want_more() showed stays, and kUnshown more. Answers about others may
+/// have come in front of what is shown: of stacks these go first, of command lines at the next.
 void StackNames::forget_unseen() {
     known_.drop_oldest_while([this](const StackId&, const Known& known) {
         return known_.size() > seen_.stacks + kUnshown && known.seen != wanted_;

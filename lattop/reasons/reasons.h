@@ -39,8 +39,7 @@ public:
     /// a name, or [other] where it was blocked all the same.
     const Reason& of_worst(const Snapshot& snapshot, const Task& task, const UserStacks& stacks);
 
-    /// At each refresh, with its snapshot of all: what comes and goes takes no more than the most
-    /// of them had, and a bound.
+    /// At each refresh, with its snapshot of all: as many stay as that has, and 8,192 more.
     void forget_unseen(const Snapshot& snapshot);
 
     /// How many traces and stacks.

@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "lattop/child_command.h"
+#include "lattop/freed_memory.h"
 #include "lattop/live_world.h"
 #include "lattop/options.h"
 #include "lattop/output.h"
@@ -129,6 +130,7 @@ void record(const RecordPlan& plan, World world, recording::Writer& writer, cons
     const Clock::Time end = plan.duration ? begin + *plan.duration : Clock::Time::max();
     Clock::Time next = begin;
     Snapshot written;
+    FreedMemory freed;
     for (bool last = false;;) {
         write_late_names(world, writer);
         if (auto snapshot = take_or_end(taker, last, world, writer, written)) {
@@ -136,6 +138,7 @@ void record(const RecordPlan& plan, World world, recording::Writer& writer, cons
             written = std::move(*snapshot);
             progress(writer);
         }
+        freed.give_back(world.clock.now());
         if (last || !world.source.more()) break;
         next = std::min(std::max(next + plan.delay, world.clock.now()), end);
         last = wait(next) || next >= end;

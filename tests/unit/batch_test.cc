@@ -156,6 +156,24 @@ TEST_CASE("a large document is written as it is made, and no further when nobody
     CHECK(crowd.taken == 2);
 }
 
+TEST_CASE("reasons of what is gone are forgotten from one document to the next") {
+    BatchRun run;
+    constexpr std::uint64_t kTraces = 9'000;
+    FakeSource crowd([](std::uint64_t n) {
+        SnapshotBuilder builder;
+        for (std::uint64_t i = 0; i < kTraces; ++i) {
+            const auto trace = builder.add_trace(
+                {.id = 1 + n * kTraces + i, .kernel = {"schedule", "pipe_read"}});
+            builder.add_task(
+                {.pid = static_cast<std::uint32_t>(i + 1), .entries = {{.trace = trace}}});
+        }
+        return builder.snapshot();
+    });
+    run_batch(json(4), run.with(crowd), Charset::Utf8, [](std::string_view) { return true; });
+    CHECK(run.reasons.remembered() >= kTraces);
+    CHECK(run.reasons.remembered() <= 2 * kTraces + 8'192);
+}
+
 TEST_CASE("a source that ends ends it") {
     BatchRun run;
     run.source.most = 2;

@@ -82,7 +82,8 @@ TEST_CASE("opening the pane asks for one task's stacks at once, then with each r
     CHECK(run.source.queries[2].pids == std::vector<std::uint32_t>{2050});
     CHECK(run.source.queries[2].traces == LT_TRACES_ALL);
     CHECK(run.source.queries[4].pids == std::vector<std::uint32_t>{2050});
-    CHECK(run.stacks.wanted == 5);
+    CHECK(run.stacks.wanted == 3);
+    CHECK(run.stacks.more_wanted == 2);  // beside the table's, which stay
     CHECK_THAT(run.terminal.screens.back(), has_text("2050 brief (process 2049)"));
 }
 

@@ -29,6 +29,7 @@ class SampleStacks final : public UserStacks {
 public:
     SampleStacks();
     void want(const Snapshot& /*snapshot*/) override { ++wanted; }
+    void want_more(const Snapshot& /*snapshot*/) override { ++more_wanted; }
     bool collect() override { return false; }
     void want_live(const Task& task) override { live_wanted.push_back(task.pid); }
     [[nodiscard]] std::vector<std::uint32_t> silent() const override { return silent_pids; }
@@ -50,7 +51,7 @@ public:
         return found == command_lines.end() ? nullptr : &found->second;
     }
 
-    int wanted = 0;
+    int wanted = 0, more_wanted = 0;
     std::vector<std::uint32_t> silent_pids, put_off_pids;
     std::vector<std::uint32_t> lines_wanted;             // by the last call
     std::map<std::uint32_t, std::string> command_lines;  // by tgid
