@@ -3,12 +3,13 @@
 
 A run of all cases on a kernel that is fifty times slower takes hours; so it can be done in parts. One file a kernel in the
 cache, a line a run that passed: the module's sum, the case's, the hook mode, the case, UTC, seconds. A run counts when its
-guest ended well, too: a leak is found behind the last case. The sums are of the text in module/ and of the case's own file: a
-change of either asks for the case again; one of user space, a test program, the oracle or the kernel's own version does not.
+guest ended well, too: a leak is found behind the last case. The sums are of the text in module/ and of the case's own file with the
+helpers that it names (_lib.sh): a change of any asks for the case again; one of user space, a test program, the oracle or the kernel's own version does not.
 """
 
 import hashlib
 import os
+import re
 import threading
 import time
 
@@ -32,6 +33,20 @@ def module_files(top):
     return found
 
 
+def case_files(folder, case):
+    """The case, and the files of its folder that it names, or that these name: those that begin with _."""
+    found, left = [], [case]
+    while left:
+        name = left.pop()
+        path = os.path.join(folder, name)
+        if path in found or not os.path.isfile(path):
+            continue
+        found.append(path)
+        with open(path, encoding="utf-8", errors="replace") as f:
+            left += re.findall(r"\b_[\w.-]*\w", f.read())
+    return sorted(found)
+
+
 class Passed:
     """The runs that passed on one kernel, kept in the file `path`."""
 
@@ -51,7 +66,7 @@ class Passed:
     def key(self, hook, case):
         """Of the case as it was when first asked about: its file may change while it runs."""
         if (hook, case) not in self.keys:
-            self.keys[hook, case] = (self.module, sum_of_files([os.path.join(self.cases_dir, case)]), hook, case)
+            self.keys[hook, case] = (self.module, sum_of_files(case_files(self.cases_dir, case)), hook, case)
         return self.keys[hook, case]
 
     def has(self, hook, case):

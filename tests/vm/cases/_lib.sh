@@ -126,6 +126,19 @@ row() {
 # whole PID: its stacks are known to their ends, without lattop learning them for that
 whole() { grep -q '; complete$' <(lattop -b --no-learn -n 1 -p "$1"); }
 
+# log_from_now: from here on the kernel log is what log_since prints. Not "dmesg -C": suite looks for splats in all of it
+log_from_now() {
+    [ -n "${_kmsg:-}" ] || exec {_kmsg}</dev/kmsg
+    _log_comes >/dev/null
+    : >"$TMPDIR/log_since"
+}
+log_since() {
+    _log_comes >>"$TMPDIR/log_since"
+    cat "$TMPDIR/log_since"
+}
+# A read gives a record, "LEVEL,NUMBER,TIME,FLAGS;TEXT"; when there are no more dd complains
+_log_comes() { dd iflag=nonblock bs=8192 <&"$_kmsg" 2>/dev/null | sed 's/^[0-9][^;]*;//' || true; }
+
 # splats since the case began are the suite's to find; this is for the module's own messages
 module_log() { dmesg | grep -a 'lattop' | tail -n "${1:-5}"; }
 
