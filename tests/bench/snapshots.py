@@ -10,6 +10,7 @@ import plugin
 
 TASKS, QUICK_TASKS = 30000, 2000
 SHOWN = 10
+OFF_AT_MOST = 10_000  # instructions that hooks may have to wait, and interrupts be off, for a reader
 
 
 def measure(kernel, quick):
@@ -29,6 +30,17 @@ def measure(kernel, quick):
     for (view, reading), window in zip(costs, windows):
         views[view].append((reading, window))
     return views, held
+
+
+def check(results):
+    """[(what, None or why it is too much)] of what the module's code keeps interrupts off for, each view."""
+    judged = []
+    for kernel, (views, _) in results.items():
+        for view, snapshots in views.items():
+            longest = max(stretches["module"] for _, (stretches, _) in snapshots)
+            judged.append((f"{kernel} {view}", None if 0 < longest <= OFF_AT_MOST else
+                           f"interrupts were off for {longest:,} instructions by the module, {OFF_AT_MOST:,} are allowed"))
+    return judged
 
 
 def tables(results):
