@@ -27,8 +27,8 @@ constexpr std::size_t kLeastJitCost = 4096;
 constexpr std::size_t kLeastProcessCost = 512;
 
 /// Rounds after which a process that none of asked for is forgotten: most such have ended, and the
-/// others' maps are read again in a moment. A refresh is a round, a look of the pane is one, and for
-/// what tasks wait for a second is.
+/// others' maps are read again in a moment. A refresh is a round, a look of the pane is one, and
+/// for what tasks wait for a second is.
 constexpr std::uint64_t kIdleRounds = 256;
 
 /// The same of perf maps, which may take seconds to read.

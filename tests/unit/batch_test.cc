@@ -162,8 +162,8 @@ TEST_CASE("reasons of what is gone are forgotten from one document to the next")
     FakeSource crowd([](std::uint64_t n) {
         SnapshotBuilder builder;
         for (std::uint64_t i = 0; i < kTraces; ++i) {
-            const auto trace = builder.add_trace(
-                {.id = 1 + n * kTraces + i, .kernel = {"schedule", "pipe_read"}});
+            const auto trace =
+                builder.add_trace({.id = 1 + n * kTraces + i, .kernel = {"schedule", "pipe_read"}});
             builder.add_task(
                 {.pid = static_cast<std::uint32_t>(i + 1), .entries = {{.trace = trace}}});
         }
