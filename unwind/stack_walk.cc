@@ -127,14 +127,17 @@ int get_proc_name(unw_addr_space_t /*space*/, unw_word_t /*pc*/, char* /*name*/,
     return -UNW_ENOINFO;
 }
 
+unw_addr_space_t create_address_space() {
+    unw_accessors_t accessors{find_proc_info, put_unwind_info, get_dyn_info_list_addr,
+                              access_mem,     access_reg,      access_fpreg,
+                              resume,         get_proc_name};
+    return unw_create_addr_space(&accessors, 0);  // copies them
+}
+
 /// One for each walk: nothing may be remembered of another process.
 class AddressSpace {
 public:
-    AddressSpace() {
-        unw_accessors_t accessors{find_proc_info, put_unwind_info, get_dyn_info_list_addr,
-                                  access_mem,     access_reg,      access_fpreg,
-                                  resume,         get_proc_name};
-        space_ = unw_create_addr_space(&accessors, 0);  // copies them
+    AddressSpace() : space_(create_address_space()) {
         if (space_ == nullptr) throw std::bad_alloc();
         unw_set_caching_policy(space_, UNW_CACHE_NONE);
     }
