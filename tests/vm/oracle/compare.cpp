@@ -91,9 +91,13 @@ void compare_times(const Sample& base, const Sample& now, bool is_new, Report& r
         static_cast<uint64_t>(difference(now.lattop.sleeps, base.lattop.sleeps)) + 1;
     const auto switches = sleeps + now.before.nivcsw - base.before.nivcsw;
 
+    // Both count a wait for a CPU at its end; but where the task is moved to another CPU meanwhile
+    // the kernel counts what it has waited by then. A SCHED_IDLE task waits for seconds so
+    const bool waits_are_over = now.lattop.asleep && (base.lattop.asleep || is_new);
     const int64_t runq = difference(now.before.runq_ns, base.before.runq_ns);
-    compare_run_queue(now.name, difference(now.lattop.runq_ns, base.lattop.runq_ns), runq, switches,
-                      now.before.nivcsw - base.before.nivcsw, report);
+    if (waits_are_over)
+        compare_run_queue(now.name, difference(now.lattop.runq_ns, base.lattop.runq_ns), runq,
+                          switches, now.before.nivcsw - base.before.nivcsw, report);
 
     // Of a task that slept when schedstats were turned on, or off and on, that sleep is in no sum,
     // or wrongly: only what was born since then has one
@@ -103,7 +107,7 @@ void compare_times(const Sample& base, const Sample& now, bool is_new, Report& r
                          static_cast<int64_t>(now.before.sum_sleep_ns), sleeps, report);
 
     // Nothing but run, wait for a CPU, and sleep: the three add up to the time that went by
-    if (now.lattop.asleep && (base.lattop.asleep || is_new)) {
+    if (waits_are_over) {
         const int64_t wall =
             difference(now.lattop.time_ns, is_new ? now.born_ns : base.lattop.time_ns);
         const int64_t blocked = difference(now.lattop.blocked_ns, base.lattop.blocked_ns);

@@ -9,6 +9,7 @@
 
 #include "compare.h"
 #include "invariants.h"
+#include "run_queue_steps.h"
 #include "totals.h"
 #include "workload.h"
 
@@ -22,6 +23,8 @@ constexpr int sample_attempts = 8;
 // A context switch may be half done on another CPU between the kernel's count and the hook: a
 // deviation counts when it is found again.
 constexpr int compare_attempts = 3;
+// Looks that are so far apart cost little: then each compares run-queue delays, too.
+constexpr double long_interval_s = 5;
 
 void print_load(const Snapshot& snapshot) {
     const lt_header& head = snapshot.header();
@@ -36,8 +39,9 @@ void print_load(const Snapshot& snapshot) {
 }
 
 void watch_invariants(const WatchOptions& options, LattopFile& file, Workload& workload,
-                      Invariants& invariants, Report& report) {
-    const auto end = Clock::now() + Seconds(options.seconds);
+                      Invariants& invariants, RunQueueSteps& steps, Report& report) {
+    const auto begin = Clock::now();
+    const auto end = begin + Seconds(options.seconds);
     while (Clock::now() < end) {
         std::this_thread::sleep_for(Seconds(options.interval));
         if (!workload.running()) {
@@ -45,6 +49,8 @@ void watch_invariants(const WatchOptions& options, LattopFile& file, Workload& w
             return;
         }
         invariants.check(file.read());
+        if (options.interval >= long_interval_s)
+            steps.look(take_samples(file, 1), Seconds(Clock::now() - begin).count());
     }
 }
 
@@ -79,7 +85,8 @@ bool watch_once(const WatchOptions& options, LattopFile& file, Invariants& invar
     const Samples baseline = take_samples(file, sample_attempts);
     const Totals totals = take_totals(file);
     Workload workload(options.command);
-    watch_invariants(options, file, workload, invariants, report);
+    RunQueueSteps steps;
+    watch_invariants(options, file, workload, invariants, steps, report);
     print_load(file.read());
     workload.freeze();
     invariants.check(file.read());
@@ -89,6 +96,7 @@ bool watch_once(const WatchOptions& options, LattopFile& file, Invariants& invar
     else
         compare_frozen(baseline, file, options, report);
     invariants.check(file.read());
+    if (report.failures()) steps.print();
     workload.thaw();
     return proved;
 }
