@@ -77,6 +77,12 @@ truth() {
     fail "$1: lattop does not say what happened"
 }
 
+# still_exact: behind a fault all that is shown adds up, and a program's sleeps are those that it measured itself
+still_exact() {
+    lattop-oracle check
+    truth 8 80 sleepers 8 20 20
+}
+
 is_debug_kernel() { [ "$LATTOP_KERNEL" = debug ] || [ "$LATTOP_KERNEL" = kcsan ]; }
 
 # least SLEEPS: of I/O. On a debug kernel most of it is done before its program gets to wait for it
