@@ -358,10 +358,21 @@ static int by_blocked(const void *a, const void *b)
 	       x->rec.blocked_ns > y->rec.blocked_ns ? -1 : 0;
 }
 
-/* The worst first. */
-void lt_copies_sort(struct lt_copies *c)
+/* The worst first; of all that were copied those that LT_TRACES_* asks for. */
+void lt_copies_sort(struct lt_copies *c, u32 which)
 {
-	sort(c->entries.data, lt_copies_count(c), sizeof(struct lt_copied_entry), by_blocked, NULL);
+	struct lt_copied_entry *e = (struct lt_copied_entry *)c->entries.data;
+	unsigned int i, n = lt_copies_count(c), kept = which == LT_TRACES_NONE ? 0 : min(n, 1U);
+
+	sort(e, n, sizeof(*e), by_blocked, NULL);
+	if (which == LT_TRACES_ALL)
+		return;
+	for (i = 1; i < n && which == LT_TRACES_WORST_AND_ONGOING; i++)
+		if (e[i].rec.flags & LT_E_ONGOING) {
+			e[kept++] = e[i];
+			break;
+		}
+	c->entries.len = kept * sizeof(*e);
 }
 
 void lt_copies_free(struct lt_copies *c)

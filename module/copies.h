@@ -35,7 +35,7 @@ static inline unsigned int lt_copies_count(const struct lt_copies *c)
 
 int lt_copies_take(struct lt *lt, struct lt_task *t, u32 which, u64 now, struct lt_copies *to);
 void lt_copies_hide_before(struct lt_copies *c, u64 exec_id);
-void lt_copies_sort(struct lt_copies *c);
+void lt_copies_sort(struct lt_copies *c, u32 which);
 void lt_copies_free(struct lt_copies *c);
 
 #endif

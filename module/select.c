@@ -34,8 +34,9 @@ static bool empty(const struct lt_task *t)
 	return t->kind == LT_KIND_EXITED_ALL && !t->sleeps && !t->runs;
 }
 
-/* Everything but who may see it. */
-static bool wanted(const struct lt_request *r, const struct lt_task *t, u64 now)
+/* Everything but who may see it, and as what number. The user whom a task is of is who it is shown as, where not all is: who it was before is not told. */
+static bool wanted(const struct lt_request *r, const struct lt_viewer *v, const struct lt_task *t,
+		   const struct lt_sight *as, u64 now)
 {
 	const struct lt_query *q = &r->query;
 
@@ -45,7 +46,8 @@ static bool wanted(const struct lt_request *r, const struct lt_task *t, u64 now)
 		return false;
 	if (q->flags & LT_Q_ASLEEP && !READ_ONCE(t->asleep))
 		return false;
-	if (q->uid != LT_UID_ANY && from_kuid_munged(current_user_ns(), t->creds.uid) != q->uid)
+	if (q->uid != LT_UID_ANY &&
+	    from_kuid_munged(current_user_ns(), v->all ? t->creds.uid : as->creds.uid) != q->uid)
 		return false;
 	return !q->min_blocked_ns || READ_ONCE(t->blocked_ns) + lt_ongoing(t, now) >= q->min_blocked_ns;
 }
@@ -96,12 +98,10 @@ int lt_select(struct lt *lt, const struct lt_viewer *v, const struct lt_request 
 	while ((t = lt_lattree_step(&cur))) {
 		if (!(++looked_at % 256))
 			cond_resched();
-		/* Who may see it before what figures it has, which the time that it takes would tell of one task */
-		if (by_number && (!listed(r, t->pid, t->tgid) || !lt_viewer_sees(v, t, &as)))
+		if (empty(t) || (by_number && !listed(r, t->pid, t->tgid)))
 			continue;
-		if (empty(t) || !wanted(r, t, now))
-			continue;
-		if (!by_number && !lt_viewer_sees(v, t, &as))
+		/* Who may see it before what it is and has, which the time that it takes would tell of one task */
+		if (!lt_viewer_sees(v, t, &as) || !wanted(r, v, t, &as, now))
 			continue;
 		if (q->n_pids && !listed(r, as.pid, as.tgid))
 			continue;

@@ -158,11 +158,12 @@ static void add_entry(struct lt *lt, struct lt_snapshot *s, const struct lt_view
 	lt_buffer_add(&s->section[LT_SEC_ENTRIES], &rec, sizeof(rec));
 }
 
-/* It may have woken or exited since it was chosen. */
+/* It may have woken, exited or become another user's since it was chosen. */
 static bool still_wanted(const struct lt_query *q, const struct lt_task_rec *rec)
 {
 	return !(q->flags & LT_Q_ASLEEP && !(rec->flags & LT_T_ASLEEP)) &&
-	       !(q->flags & LT_Q_NO_EXITED && rec->flags & LT_T_EXITED);
+	       !(q->flags & LT_Q_NO_EXITED && rec->flags & LT_T_EXITED) &&
+	       (q->uid == LT_UID_ANY || q->uid == rec->uid);
 }
 
 /*
@@ -191,15 +192,18 @@ static int take_one(struct lt *lt, struct lt_snapshot *s, const struct lt_viewer
 	unsigned int i;
 	int err;
 
-	err = lt_copies_take(lt, c->task, q->traces, now, copies);
+	/* What is hidden is hidden in all of it: how many there are, and which is the worst, tell of others, too. */
+	err = lt_copies_take(lt, c->task, v->all ? q->traces : LT_TRACES_ALL, now, copies);
 	if (err)
 		return err;
 	/* Asked again behind the copy: it may have become another's program since it was chosen. */
-	if (!still_wanted(q, &copies->task) || !lt_viewer_sees(v, c->task, &now_as))
+	if (!lt_viewer_sees(v, c->task, &now_as))
 		return 0;
 	if (!v->all)
 		hide_what_was_anothers(copies, &now_as);
-	lt_copies_sort(copies);
+	if (!still_wanted(q, &copies->task))
+		return 0;
+	lt_copies_sort(copies, q->traces);
 	taken.rec = copies->task;
 	taken.rec.pid = c->pid;
 	taken.rec.tgid = c->tgid;

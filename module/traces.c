@@ -10,6 +10,9 @@
  *
  * A trace is alive while an entry, a waker or a memo of one names it. The reference count
  * reaches 0, and leaves it, only under its bucket lock; so a trace found in the table under the bucket lock is alive.
+ *
+ * No bucket has more than MAX_CHAIN: hooks go by all of them, with the runqueue's lock. There are a quarter
+ * as many buckets as traces at least, so only who makes stacks to lie in one meets that; then there is no room for more of them.
  */
 #include <linux/jhash.h>
 #include <linux/log2.h>
@@ -20,6 +23,8 @@
 
 #include "lattop.h"
 #include "params.h"
+
+#define MAX_CHAIN	64
 
 static raw_spinlock_t *bucket_lock(struct lt *lt, u32 hash)
 {
@@ -94,13 +99,21 @@ static struct lt_trace *intern(struct lt *lt, const struct lt_capture *c, u16 ow
 	u32 hash = trace_hash(lt, c);
 	raw_spinlock_t *lock = bucket_lock(lt, hash);
 	struct hlist_head *head = bucket(lt, hash);
+	unsigned int chain = 0;
 	struct lt_trace *tr;
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(lock, flags);
-	hlist_for_each_entry(tr, head, node)
+	hlist_for_each_entry(tr, head, node) {
 		if (tr->hash == hash && lt_trace_equal(tr, c))
 			goto found;
+		chain++;
+	}
+	if (unlikely(chain >= MAX_CHAIN)) {
+		if (cause)
+			*cause = LT_LOST_trace_limit;
+		goto out;
+	}
 	if (payer)
 		owner = lt_owner_get_for(lt, *payer);
 	tr = trace_new(lt, c, hash, owner, cause);

@@ -165,7 +165,7 @@ struct lt_section {
 	X(task_pool,	"sleeps under the [other] task: no free record yet") \
 	X(entry_limit,	"sleeps under [other]: max_traces_per_task reached") \
 	X(entry_pool,	"sleeps under [other]: max_entries reached or none free yet") \
-	X(trace_limit,	"sleeps under [other]: max_traces reached") \
+	X(trace_limit,	"sleeps under [other]: max_traces reached, or the place for it is full") \
 	X(trace_pool,	"sleeps under [other]: no free trace yet") \
 	X(kernel_cut,	"sleeps whose kernel stack is deeper than kernel_depth") \
 	X(user_cut,	"sleeps whose user stack is deeper than user_depth") \

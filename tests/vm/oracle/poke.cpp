@@ -26,6 +26,7 @@ matrix FOLDER      for every pair of opener and reader and every kind of task, w
              setuid root
 wakers FOLDER                as matrix, who woke somebody is named to those who may see both, and
              hidden from others; the module has wakers=1; FOLDER has a folder for pipes, too
+past         what a program did before it became user a's is hidden from a, whichever traces he asks for
 race KIND ATTEMPTS FOLDER    so many reads while tasks change to what a reader must not see;
              KIND: credentials, drop, setuid-exec, exit, pid-reuse, history, history-of-capable,
              history-of-another, descriptor; the module has wakers=1
@@ -64,6 +65,8 @@ int main(int argc, char** argv) {
             poke::matrix(checks, argv[2]);
         else if (verb == "wakers" && argc == 3)
             poke::wakers(checks, argv[2]);
+        else if (verb == "past")
+            poke::past(checks);
         else if (verb == "race" && argc == 5)
             poke::race(checks, argv[2], std::stoull(argv[3]), argv[4]);
         else {

@@ -66,6 +66,7 @@ void hold(Checks& checks);
 void visible(Checks& checks, unsigned long uid, unsigned long gid);
 void matrix(Checks& checks, const std::string& folder);
 void wakers(Checks& checks, const std::string& folder);
+void past(Checks& checks);
 void race(Checks& checks, const std::string& kind, uint64_t attempts, const std::string& folder);
 
 }  // namespace poke
