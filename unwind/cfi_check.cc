@@ -133,7 +133,14 @@ bool read_augmentation(ByteReader& bytes, std::string_view letters, Common& comm
         switch (letter) {
             case 'R': common.encoding = data.byte(); break;
             case 'L': data.byte(); break;
-            case 'P': data.skip(address_bytes(data.byte() & 0x7fU)); break;
+            case 'P': {
+                // libdw goes by fewer bits of the encoding: of one that is not known here it would
+                // step over another number of bytes, and read what follows elsewhere.
+                const std::uint64_t bytes_of = address_bytes(data.byte() & 0x7fU);
+                if (bytes_of == 0) return false;
+                data.skip(bytes_of);
+                break;
+            }
             case 'S': break;
             default: return false;
         }
@@ -150,8 +157,10 @@ std::optional<Common> check_common(std::span<const std::uint8_t> entry, CfiForma
     if (version != 1 && version != 3 && !(version == 4 && format == CfiFormat::DebugFrame))
         return std::nullopt;
     std::string letters;
-    for (char letter; (letter = static_cast<char>(bytes.byte())) != '\0';)
-        if (letters.size() < kMaxLetters) letters += letter;
+    for (char letter; (letter = static_cast<char>(bytes.byte())) != '\0';) {
+        if (letters.size() == kMaxLetters) return std::nullopt;
+        letters += letter;
+    }
     if (version == 4 && (bytes.byte() != sizeof(std::uint64_t) || bytes.byte() != 0))
         return std::nullopt;
     bytes.skip_leb();  // code alignment

@@ -5,6 +5,7 @@
 #include <dwarf.h>
 
 #include <initializer_list>
+#include <string_view>
 #include <vector>
 
 #include "tests/unit/support/catch.h"
@@ -48,9 +49,19 @@ Bytes common() {
                      DW_CFA_def_cfa, 7, 8, DW_CFA_offset + 16, 1});
 }
 
-/// A section of that CIE and one FDE with these instructions.
-Bytes section(const Bytes& instructions) {
-    Bytes bytes = common();
+/// The same with other letters, and data that they tell of.
+Bytes common_with(std::string_view letters, const Bytes& data) {
+    Bytes body = {1};
+    body.insert(body.end(), letters.begin(), letters.end());
+    const Bytes rest = {0, 1, 0x78, 16, static_cast<std::uint8_t>(data.size())};
+    body.insert(body.end(), rest.begin(), rest.end());
+    body.insert(body.end(), data.begin(), data.end());
+    return entry(0, body);
+}
+
+/// A section of a CIE and one FDE with these instructions.
+Bytes section(const Bytes& instructions, const Bytes& its_common = common()) {
+    Bytes bytes = its_common;
     Bytes body(9);  // start and size, no augmentation data
     body.insert(body.end(), instructions.begin(), instructions.end());
     const Bytes function = entry(static_cast<std::uint32_t>(bytes.size() + 4), body);
@@ -125,6 +136,10 @@ TEST_CASE("entries as compilers write them are sound") {
         section({DW_CFA_remember_state, DW_CFA_def_cfa, 7, 8, DW_CFA_restore_state}),
         section({DW_CFA_def_cfa_expression, 3, DW_OP_breg6, 0x78, DW_OP_deref}),
         section({DW_CFA_expression, 6, 2, DW_OP_breg6, 0}),
+        // A personality, as C++ and Rust have one
+        section({}, common_with("zPLR", {DW_EH_PE_indirect | DW_EH_PE_pcrel | DW_EH_PE_sdata4, 1, 2,
+                                         3, 4, 0x1b, 0x1b})),
+        section({}, common_with("zRS", {DW_EH_PE_pcrel | DW_EH_PE_sdata4})),
         // A function of libcufft's has 60 KiB, one of libnvrtc's keeps its state 1,857 times.
         section(repeated(30'000, {DW_CFA_advance_loc + 1, DW_CFA_nop})),
         section(
@@ -158,6 +173,14 @@ TEST_CASE("entries that would cost a reader dearly are not sound") {
         {"cut short", cut},
         {"longer than the section", longer},
         {"an FDE without a CIE", stranger},
+        // libdw reads on, and takes another encoding of what stands before the instructions
+        {"more letters than anybody has",
+         section({}, common_with("zRSSSSSSR", {DW_EH_PE_pcrel | DW_EH_PE_sdata4,
+                                               DW_EH_PE_pcrel | DW_EH_PE_sdata8}))},
+        {"a personality of two bytes",
+         section({}, common_with("zPR", {DW_EH_PE_udata2, DW_EH_PE_pcrel | DW_EH_PE_sdata4, 0,
+                                         DW_EH_PE_pcrel | DW_EH_PE_sdata8}))},
+        {"a personality of an unknown kind", section({}, common_with("zPR", {0x50, 0x1b, 0x1b}))},
     }));
     INFO(name);
     CHECK(!sound(bytes));
