@@ -14,6 +14,7 @@
 #include <cstring>
 #include <thread>
 
+#include "lattop/huge_pages.h"
 #include "lattop/open_files.h"
 #include "lattop/output.h"
 #include "lattop/source/error.h"
@@ -49,6 +50,7 @@ Pipe make_pipe() {
     }
     ::sigprocmask(SIG_SETMASK, &mask, nullptr);
     restore_file_limit();
+    restore_huge_pages();
     ::execvp(argv[0], argv);
     const int error = errno;
     static_cast<void>(::write(failed, &error, sizeof(error)) == 0);

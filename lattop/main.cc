@@ -7,6 +7,7 @@
 
 #include "lattop/commands.h"
 #include "lattop/freed_memory.h"
+#include "lattop/huge_pages.h"
 #include "lattop/image_reader.h"
 #include "lattop/open_files.h"
 #include "lattop/options.h"
@@ -47,6 +48,7 @@ int main(int argc, char** argv) {
     // the child is waited for or killed.
     std::signal(SIGCHLD, SIG_DFL);
     lattop::give_back_large_blocks();
+    lattop::take_no_huge_pages();
     lattop::allow_more_files();
     try {
         return lattop::main_checked(lattop::Arguments::List(argv, static_cast<std::size_t>(argc))

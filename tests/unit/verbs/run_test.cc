@@ -2,6 +2,7 @@
 #include "lattop/verbs/run.h"
 
 #include <linux/perf_event.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <thread>
 
 #include "lattop/child_command.h"
+#include "lattop/huge_pages.h"
 #include "lattop/live_world.h"
 #include "lattop/open_files.h"
 #include "lattop/source/error.h"
@@ -74,6 +76,16 @@ TEST_CASE("lattop opens as many files as it may, its commands as many as without
     restore_file_limit();
     CHECK(most_open_files() == 77);
     ::setrlimit(RLIMIT_NOFILE, &before);
+}
+
+TEST_CASE("lattop takes no huge pages, its commands what they take without it") {
+    const auto disabled = [] { return ::prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0); };
+    REQUIRE(disabled() == 0);
+    take_no_huge_pages();
+    CHECK(disabled() == 1);
+    CHECK(run({"sh", "-c", "! grep -q 'THP_enabled:.0' /proc/self/status"}) == 0);
+    restore_huge_pages();
+    CHECK(disabled() == 0);
 }
 
 TEST_CASE("the tree is the root and what was forked, by pid and time") {
