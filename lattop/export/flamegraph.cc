@@ -84,6 +84,19 @@ Json tree(const Node& node, std::uint64_t least, Texts& names, Texts& reasons) {
         {names.index(node.name), reasons.index(reason), node.ns, node.sleeps, std::move(children)});
 }
 
+/// As it may stand in a script of a page: no tag begins there.
+std::string without_tags(std::string_view json) {
+    std::string text;
+    text.reserve(json.size());
+    for (const char c : json) {
+        if (c == '<')
+            text += "\\u003c";
+        else
+            text += c;
+    }
+    return text;
+}
+
 void replace(std::string& text, std::string_view what, std::string_view by) {
     const std::size_t at = text.find(what);
     if (at != std::string::npos) text.replace(at, what.size(), by);
@@ -102,11 +115,8 @@ std::string export_flamegraph(std::span<const MergedStack> stacks, const std::st
     data["names"] = names.json();
     data["reasons"] = reasons.json();
     data["title"] = printable(title, Charset::Utf8);
-    std::string json = data.dump();
-    for (std::size_t at = 0; (at = json.find('<', at)) != std::string::npos;)
-        json.replace(at, 1, "\\u003c");
     std::string page = kFlamegraphPage;
-    replace(page, "/*DATA*/", json);
+    replace(page, "/*DATA*/", without_tags(data.dump()));
     return page;
 }
 

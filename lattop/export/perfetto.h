@@ -11,14 +11,16 @@
 // they were seen last.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include "lattop/model/model.h"
+#include "lattop/model/most_kept.h"
 #include "lattop/model/user_stacks.h"
 #include "lattop/reasons/reasons.h"
 
@@ -28,12 +30,17 @@ class PerfettoTrace {
 public:
     using Wanted = std::function<bool(const Snapshot&, const Task&, const Entry&)>;
 
-    /// `wanted`: which sleeps are drawn; all without it.
-    PerfettoTrace(const UserStacks& names, Reasons& reasons, Wanted wanted = {})
-        : names_(names), reasons_(reasons), wanted_(std::move(wanted)) {}
+    /// `wanted`: which sleeps are drawn; all without it. `most`: of bytes().
+    explicit PerfettoTrace(const UserStacks& names, Reasons& reasons, Wanted wanted = {},
+                           std::uint64_t most = most_kept_here())
+        : names_(names), reasons_(reasons), wanted_(std::move(wanted)), most_(most) {}
 
-    /// The next snapshot of a recording, with all traces.
+    /// The next snapshot of a recording, with all traces. Throws Error where the timeline takes
+    /// more than it may.
     void add(Snapshot snapshot);
+
+    /// What is drawn and what is kept for it take, about.
+    [[nodiscard]] std::uint64_t bytes() const;
 
     /// Whether there were two snapshots at least: one has no interval.
     [[nodiscard]] bool has_interval() const { return first_ns_ != last_ns_; }
@@ -51,7 +58,8 @@ private:
         std::uint64_t number = 0;  ///< which of the task's sleeps
         std::uint64_t begin_ns = 0, seen_ns = 0;
         unsigned times_seen = 0;
-        nlohmann::ordered_json event;
+        std::uint64_t round = 0;  ///< that showed its task last
+        std::string event{};      ///< as JSON, but for where it ends
     };
 
     [[nodiscard]] bool wanted(const Task& task, const Entry& entry) const {
@@ -62,16 +70,22 @@ private:
     void write_counters(std::uint64_t at_ns, std::uint64_t interval_ns);
     void see_sleep(const Task& task);
     void end_sleep(LongSleep& sleep);
+    void forget_gone();
+    void draw(std::string_view event);
+    void check_room() const;
 
     const UserStacks& names_;
     Reasons& reasons_;
     Wanted wanted_;
+    std::uint64_t most_;
+    std::uint64_t round_ = 0;  ///< snapshots so far
     Model model_;
     std::uint64_t first_ns_ = 0, last_ns_ = 0;
     std::map<CounterId, Counter> counters_;
     std::unordered_map<TaskId, LongSleep, HashTaskId> sleeps_;
     std::unordered_map<TaskId, std::string, HashTaskId> named_;
-    nlohmann::ordered_json events_ = nlohmann::ordered_json::array();
+    std::uint64_t held_bytes_ = 0;  ///< of events in sleeps_, and names in counters_
+    std::string text_;              ///< the document so far: all but its end
 };
 
 }  // namespace lattop

@@ -4,7 +4,6 @@
 #include "lattop/model/period.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <functional>
@@ -17,9 +16,6 @@
 
 namespace lattop {
 namespace {
-
-constexpr std::uint64_t kLeastRoom = std::uint64_t{1} << 30;
-constexpr std::uint64_t kMostRoom = std::uint64_t{16} << 30;
 
 std::uint64_t excess(std::uint64_t now, std::uint64_t before) {
     return now > before ? now - before : 0;
@@ -62,15 +58,6 @@ std::uint64_t Period::EntrySum::longest_ns() const {
 
 std::uint64_t Period::KnownWaker::longest_ns() const {
     return std::max(kept_max_ns, std::min(last.max_ns, sum.blocked_ns));
-}
-
-std::uint64_t Period::most_on(std::uint64_t machine) {
-    return std::clamp(machine / 2, kLeastRoom, kMostRoom);
-}
-
-std::uint64_t Period::most_here() {
-    const auto positive = [](long n) { return static_cast<std::uint64_t>(std::max(0L, n)); };
-    return most_on(positive(::sysconf(_SC_PHYS_PAGES)) * positive(::sysconf(_SC_PAGESIZE)));
 }
 
 /// After a reset every figure begins at 0 again.

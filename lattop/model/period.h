@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "lattop/model/model.h"
+#include "lattop/model/most_kept.h"
 #include "lattop/model/trace_store.h"
 
 namespace lattop {
@@ -33,7 +34,7 @@ public:
     };
 
     /// `most`: of bytes().
-    explicit Period(Begin begin = Begin::AtFirst, std::uint64_t most = most_here())
+    explicit Period(Begin begin = Begin::AtFirst, std::uint64_t most = most_kept_here())
         : begin_(begin), most_(most) {}
 
     /// The next snapshot of the same machine, with all traces. After a reset
@@ -43,10 +44,6 @@ public:
 
     /// What all that is known takes, about.
     [[nodiscard]] std::uint64_t bytes() const { return bytes_ + traces_.bytes(); }
-
-    /// On a machine that has so many bytes of memory: half of them, 1 GiB at least. 16 GiB at
-    /// most: so there are fewer frames than their numbers reach.
-    static std::uint64_t most_on(std::uint64_t machine);
 
     [[nodiscard]] bool empty() const { return round_ == 0; }
 
@@ -82,7 +79,6 @@ private:
         std::unordered_map<EntryId, std::size_t, HashEntryId> places;  ///< in entries
     };
 
-    static std::uint64_t most_here();
     void forget_figures();
     TaskSum& add_task(const Snapshot& snapshot, const Task& task);
     void add_entry(const Snapshot& snapshot, const Entry& entry, TaskSum& of, bool first);

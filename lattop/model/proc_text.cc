@@ -18,10 +18,16 @@ namespace lattop {
 ProcText read_proc_text(const std::string& path) {
     const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!fd) return {{}, errno};
-    std::array<char, kMaxProcText> bytes;
-    const ssize_t n = ::read(fd.get(), bytes.data(), bytes.size());
-    if (n < 0) return {{}, errno};
-    return {std::string(bytes.data(), static_cast<std::size_t>(n)), 0};
+    std::string text;
+    std::array<char, 8192> bytes;
+    while (text.size() < kMaxProcText) {
+        const std::size_t most = std::min(bytes.size(), kMaxProcText - text.size());
+        const ssize_t n = ::read(fd.get(), bytes.data(), most);
+        if (n < 0) return {{}, errno};
+        if (n == 0) break;
+        text.append(bytes.data(), static_cast<std::size_t>(n));
+    }
+    return {std::move(text), 0};
 }
 
 std::string read_proc_line(const std::string& path) {

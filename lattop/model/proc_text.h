@@ -17,8 +17,9 @@ struct ProcText {
     int error = 0;  ///< errno where it could not be read
 };
 
-/// In bytes: what is behind them is not read.
-inline constexpr std::size_t kMaxProcText = 8192;
+/// In bytes: what is behind them is not read. The status of a task that has all the 65,536 groups
+/// there may be has 0.7 MB.
+inline constexpr std::size_t kMaxProcText = std::size_t{1} << 20;
 
 /// At most kMaxProcText.
 ProcText read_proc_text(const std::string& path);

@@ -4,6 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string>
 
 #include "tests/unit/support/catch.h"
 #include "tests/unit/support/sample.h"
@@ -172,6 +173,62 @@ TEST_CASE("perfetto: one snapshot has no interval, and no name breaks the file")
     const auto names = events(trace, "M");
     REQUIRE(names.size() == 1);
     CHECK(names[0].at("args").at("name") == "bad?\"?[2J?</scri");
+}
+
+TEST_CASE("perfetto: behind a reset counters are of the time since then") {
+    const auto counters = events(trace_of(sleeper(10 * kSecond, 1, kSecond),
+                                          [] {
+                                              Snapshot reset =
+                                                  sleeper(14 * kSecond, 1, 13 * kSecond);
+                                              reset.header.since_ns = 13 * kSecond;
+                                              reset.tasks[0].blocked_ns = kSecond;
+                                              reset.entries[0].blocked_ns = kSecond;
+                                              return reset;
+                                          }()),
+                                 "C");
+    REQUIRE(counters.size() == 2);
+    CHECK(counters[0].at("ts") == 13'000'000.0);
+    CHECK(counters[0].at("args").at("tasks") == 1.0);
+    CHECK(counters[1].at("ts") == 14'000'000.0);
+    CHECK(counters[1].at("args").at("tasks") == 0.0);
+}
+
+TEST_CASE("perfetto: a task that has gone leaves its slice and nothing else") {
+    Reasons reasons;
+    const SampleStacks stacks;
+    PerfettoTrace trace(stacks, reasons);
+    trace.add(sleeper(10 * kSecond, 1, 9 * kSecond));
+    trace.add(sleeper(12 * kSecond, 1, 9 * kSecond));
+    SnapshotBuilder nobody;
+    nobody.header.time_ns = 14 * kSecond;
+    trace.add(nobody.snapshot());
+    const std::uint64_t bytes = trace.bytes();
+    nobody.header.time_ns = 16 * kSecond;
+    trace.add(nobody.snapshot());
+    CHECK(trace.bytes() == bytes);
+    const auto slices = events(Json::parse(trace.text("title")), "X");
+    REQUIRE(slices.size() == 1);
+    CHECK(slices[0].at("dur") == 2'000'000.0);
+
+    PerfettoTrace once(stacks, reasons);
+    once.add(sleeper(10 * kSecond, 1, 9 * kSecond));
+    const std::uint64_t held = once.bytes();
+    nobody.header.time_ns = 12 * kSecond;
+    once.add(nobody.snapshot());
+    CHECK(once.bytes() < held);
+    CHECK(events(Json::parse(once.text("title")), "X").empty());
+}
+
+TEST_CASE("perfetto: a timeline that takes more than it may ends, and says what to do") {
+    Reasons reasons;
+    const SampleStacks stacks;
+    PerfettoTrace trace(stacks, reasons, {}, 100'000);
+    const auto go_on = [&] {
+        for (std::uint64_t i = 1; i < 10'000; ++i)
+            trace.add(sleeper(i * kSecond, i, i * kSecond, std::to_string(i)));
+    };
+    CHECK_THROWS_WITH(go_on(), has_text("snapshots takes") && has_text("of memory"));
+    CHECK(trace.bytes() < 110'000);
 }
 
 }  // namespace lattop::test

@@ -411,4 +411,18 @@ TEST_CASE("no name gets out of the flame graph's data") {
     CHECK(data.at("tree").at(4).size() == kHostile.size());
 }
 
+TEST_CASE("a name of a million brackets is as quickly in a page as others") {
+    // As it was each moved all that is behind it: minutes
+    constexpr std::size_t kMany = 1'000'000;
+    MergedStack stack;
+    stack.command = "x";
+    stack.frames = {{std::string(kMany, '<'), "", 0, false}};
+    stack.blocked_ns = 1;
+    stack.sleeps = stack.tasks = 1;
+    const auto brackets = [](const std::vector<MergedStack>& stacks) {
+        return count(export_flamegraph(stacks, "t"), "\\u003c");
+    };
+    CHECK(brackets({stack}) == brackets({}) + kMany);
+}
+
 }  // namespace lattop::test

@@ -102,9 +102,9 @@ TEST_CASE("a period takes what its tasks take, however many snapshots show them"
     CHECK(period.bytes() < 2 * one + 2'000);
 
     // Ten short tasks a second, all day long
-    CHECK(864'000 * (period.bytes() - one) < Period::most_on(std::uint64_t{8} << 30));
-    CHECK(Period::most_on(0) == std::uint64_t{1} << 30);
-    CHECK(Period::most_on(std::uint64_t{1} << 40) == std::uint64_t{16} << 30);
+    CHECK(864'000 * (period.bytes() - one) < most_kept_on(std::uint64_t{8} << 30));
+    CHECK(most_kept_on(0) == std::uint64_t{1} << 30);
+    CHECK(most_kept_on(std::uint64_t{1} << 40) == std::uint64_t{16} << 30);
 }
 
 TEST_CASE("a period that takes more than it may ends with what it has seen") {
