@@ -41,8 +41,10 @@ lt_uframe frame_of(const lt_miss& miss) {
 
 ResolverLimits limits_here() {
     // A process has two; threads that were left behind have half as many in all.
+    constexpr std::size_t kOneInFiles = 16;
     ResolverLimits limits;
-    limits.processes = std::min(limits.processes, most_open_files() / 16);
+    limits.processes =
+        std::clamp(most_open_files() / kOneInFiles, std::size_t{1}, limits.processes);
     return limits;
 }
 

@@ -15,6 +15,7 @@
 #include "lattop/environment.h"
 #include "lattop/source/error.h"
 #include "lattop/write_file.h"
+#include "unwind/process_files.h"
 #include "unwind/unique_fd.h"
 
 namespace lattop {
@@ -40,20 +41,24 @@ std::string user_config_path(const std::string& name) {
 }
 
 /// Who runs lattop with another one's HOME (sudo -E) reads what that one put there: no pipe is
-/// waited for, no device read.
+/// waited for, no device opened, and none of the kernel's own files.
 std::optional<std::string> read_user_config(const std::string& path) {
     if (path.empty()) return std::nullopt;
-    const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-    struct stat info {};
-    if (!fd) {
+    FilePath file{UniqueFd(::open(path.c_str(), O_PATH | O_CLOEXEC))};
+    if (!file) {
         const int error = errno;
         // Nor is there one in a folder that may not be looked into: another one's, by HOME.
-        if (::stat(path.c_str(), &info) != 0) return std::nullopt;
+        if (::stat(path.c_str(), &file.info) != 0) return std::nullopt;
         errno = error;
     }
-    if (!fd || ::fstat(fd.get(), &info) != 0) refuse_config(path, std::strerror(errno));
-    if (!S_ISREG(info.st_mode))
+    if (!file || ::fstat(file.fd.get(), &file.info) != 0) refuse_config(path, std::strerror(errno));
+    if (!S_ISREG(file.info.st_mode))
         refuse_config(path, "it is not a regular file", "make it one, or move it away");
+    if (!is_stored(file.fd.get()))
+        refuse_config(path, "it is one of the kernel's own files, as those of /proc are",
+                      "make it a file of yours, or move it away");
+    const UniqueFd fd = open_to_read(file);
+    if (!fd) refuse_config(path, std::strerror(errno));
     std::string text;
     std::array<char, 16384> chunk;
     ssize_t n = 0;

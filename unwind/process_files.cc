@@ -100,12 +100,7 @@ constexpr std::array<std::uint32_t, 21> kMadeByReading = {
 /// A regular file that keeps its bytes. Of mapped files that need not be asked.
 FilePath if_stored(UniqueFd fd) {
     FilePath path = if_regular(std::move(fd));
-    struct statfs system {};
-    if (!path || ::fstatfs(path.fd.get(), &system) != 0) return {};
-    const bool made =
-        std::ranges::find(kMadeByReading, static_cast<std::uint32_t>(system.f_type)) !=
-        kMadeByReading.end();
-    return made ? FilePath() : std::move(path);
+    return path && is_stored(path.fd.get()) ? std::move(path) : FilePath();
 }
 
 /// The file if it is the mapped one. Overlay and btrfs show another device in
@@ -116,6 +111,13 @@ FilePath if_mapped(UniqueFd fd, const Mapping& mapping) {
 }
 
 }  // namespace
+
+bool is_stored(int fd) {
+    struct statfs system {};
+    return ::fstatfs(fd, &system) == 0 &&
+           std::ranges::find(kMadeByReading, static_cast<std::uint32_t>(system.f_type)) ==
+               kMadeByReading.end();
+}
 
 std::uint64_t ticks_of_ns(std::uint64_t ns) {
     constexpr std::uint64_t kSecond = 1'000'000'000;

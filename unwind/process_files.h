@@ -93,6 +93,10 @@ private:
 /// read of it.
 UniqueFd open_to_read(const FilePath& path);
 
+/// Whether an open file's bytes are kept, as those of /proc, /sys and the like are not: they are
+/// made when they are read, which may have effects.
+bool is_stored(int fd);
+
 /// A regular file of this machine, opened without side effects on others; none of those of /proc,
 /// /sys and the like.
 UniqueFd open_regular_file(const std::string& path);

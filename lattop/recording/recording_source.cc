@@ -15,18 +15,24 @@
 #include "lattop/source/error.h"
 #include "lattop/source/read_at.h"
 #include "lattop/source/select.h"
+#include "unwind/process_files.h"
 #include "unwind/unique_fd.h"
 
 namespace lattop::recording {
 Reader open_recording(const std::string& path, const ReadProgress& progress) {
-    auto fd = std::make_shared<UniqueFd>(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    struct stat info {};
-    if (!*fd || ::fstat(fd->get(), &info) != 0)
+    FilePath file{UniqueFd(::open(path.c_str(), O_PATH | O_CLOEXEC))};
+    const auto refuse = [&] {
         throw Error(fmt::format("cannot open {}: {}", path, std::strerror(errno)));
-    if (!S_ISREG(info.st_mode)) throw RecordingError(path + " is not a regular file");
+    };
+    if (!file || ::fstat(file.fd.get(), &file.info) != 0) refuse();
+    if (!S_ISREG(file.info.st_mode)) throw RecordingError(path + " is not a regular file");
+    if (!is_stored(file.fd.get()))
+        throw RecordingError(path + " is one of the kernel's own files, as those of /proc are");
+    const auto fd = std::make_shared<UniqueFd>(open_to_read(file));
+    if (!*fd) refuse();
     // While it is opened: who reads it later has a progress of his own.
     const auto opening = std::make_shared<ReadProgress>(progress);
-    const auto size = static_cast<std::uint64_t>(info.st_size);
+    const auto size = static_cast<std::uint64_t>(file.info.st_size);
     Reader reader(
         [fd, path, opening, size](std::uint64_t offset, std::span<std::byte> into) {
             if (*opening) (*opening)(offset, size);

@@ -58,6 +58,24 @@ lt_header read_header(std::span<const std::byte> bytes) {
     return header;
 }
 
+/// Sections that stand in each other would be several times what the bytes hold, once decoded. One
+/// that is larger than all of them is refused by its name, where it is opened.
+void check_sections(const lt_header& header) {
+    std::uint64_t all = header.header_bytes;
+    const auto add = [&](std::uint64_t bytes) {
+        if (bytes <= header.total_bytes) all += bytes;
+    };
+    for (int which = 0; which < LT_SEC_NR; ++which)
+        if (which != LT_SEC_STRINGS)
+            add(std::uint64_t{header.section[which].count} * header.section[which].record_bytes);
+    add(header.section[LT_SEC_STRINGS].count);
+    for (const lt_section& section : {header.wakers, header.users})
+        add(std::uint64_t{section.count} * section.record_bytes);
+    if (all > header.total_bytes)
+        throw FormatError(fmt::format("its header and sections have {} bytes together, of {}", all,
+                                      header.total_bytes));
+}
+
 std::span<const std::byte> section_bytes(std::span<const std::byte> bytes,
                                          const lt_section& section, const char* name) {
     if (section.offset > bytes.size())
@@ -155,8 +173,15 @@ private:
     std::unordered_map<std::uint32_t, std::shared_ptr<const std::string>> paths_;
 };
 
+/// A kernel and its modules have some hundred thousand. They are short as records, and four times
+/// as long here.
+constexpr std::uint32_t kMaxKernelSymbols = 1U << 22;
+
 std::vector<KernelSymbol> decode_ksyms(RecordCursor<lt_ksym_rec> cursor,
                                        const std::vector<char>& strings) {
+    if (cursor.count() > kMaxKernelSymbols)
+        throw FormatError(fmt::format("ksyms: {} functions of the kernel, {} at most",
+                                      cursor.count(), kMaxKernelSymbols));
     std::vector<KernelSymbol> symbols;
     symbols.reserve(cursor.count());
     while (!cursor.done()) {
@@ -332,6 +357,7 @@ Snapshot decode(std::span<const std::byte> bytes) {
         throw FormatError(
             fmt::format("{} of its {} bytes are there", bytes.size(), header.total_bytes));
     bytes = bytes.first(header.total_bytes);
+    check_sections(header);
 
     Snapshot snapshot;
     snapshot.header = decode_header(header);

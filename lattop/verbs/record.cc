@@ -112,6 +112,15 @@ void write_down(const Snapshot& snapshot, const World& world, recording::Writer&
     writer.add(snapshot, names_of(world), now);
 }
 
+/// Behind an error that ended the recording, which is the one to end with.
+void store_what_there_is(recording::OutputFile& file) {
+    try {
+        file.finish();
+    } catch (const Error& error) {
+        complain(fmt::format("{}: its end may be missing", error.what()));
+    }
+}
+
 }  // namespace
 
 recording::Info recording_info(const std::vector<std::string>& command) {
@@ -191,6 +200,7 @@ int record_command(Arguments& arguments) {
     } catch (const Error& error) {
         if (writer.snapshots() == 0) throw;
         say_what_there_is();
+        store_what_there_is(file);
         if (child && !child->status()) {
             complain(fmt::format("{}: no more is recorded, the command goes on", error.what()));
             wait(Clock::Time::max());

@@ -24,9 +24,11 @@ std::uint64_t mean_ns(const Entry& entry) {
     return entry.sleeps == 0 ? 0 : entry.blocked_ns / entry.sleeps;
 }
 
-/// At least one column for what is there at all.
+/// At least one column for what is there at all; no more than there are, although a recording may
+/// say that a stack has more than its task.
 std::string bar(double share, std::size_t columns, Charset charset) {
-    const auto filled = static_cast<std::size_t>(share * static_cast<double>(columns));
+    const auto filled =
+        static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * static_cast<double>(columns));
     std::string text;
     for (std::size_t i = 0; i < std::max<std::size_t>(filled, share > 0 ? 1 : 0); ++i)
         text += charset == Charset::Utf8 ? "\u2588" : "#";

@@ -4,7 +4,8 @@
 // the real program does with it. /proc/lattop is the file that
 // LATTOP_TEST_MODULE names, one snapshot until somebody writes another one into it;
 // with LATTOP_TEST_HANG=all no folder of a process can be opened, with a pid in place of "all"
-// that one's alone cannot, as where its file system does not answer. While the file that LATTOP_TEST_NO_MEMORY names is there, /proc/lattop
+// that one's alone cannot, as where its file system does not answer. With LATTOP_TEST_NO_ROOM what
+// was written finds no room when it is stored, as over NFS. While the file that LATTOP_TEST_NO_MEMORY names is there, /proc/lattop
 // has no memory for a query nor for a snapshot. Users are called user-UID after
 // LATTOP_TEST_USERS milliseconds each, or with "never" in place of a number the name
 // service does not answer.
@@ -111,6 +112,16 @@ ssize_t pread(int fd, void *into, size_t bytes, off_t offset)
 		(ssize_t (*)(int, void *, size_t, off_t))dlsym(RTLD_NEXT, "pread");
 
 	return no_memory(fd) ? -1 : real(fd, into, bytes, offset);
+}
+
+int fsync(int fd)
+{
+	int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
+
+	if (!getenv("LATTOP_TEST_NO_ROOM"))
+		return real(fd);
+	errno = EDQUOT;
+	return -1;
 }
 
 int getpwuid_r(uid_t uid, struct passwd *entry, char *buffer, size_t bytes, struct passwd **found)

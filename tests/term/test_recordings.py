@@ -162,3 +162,19 @@ def a_recorder_killed_in_the_midst_leaves_all_that_it_had_written(setup):
     cut, said = read()
     if cut != whole - 1 or not said:
         raise Failure(f"{cut} of {whole} snapshots: {said!r}")
+
+
+@test
+def a_recording_that_an_error_ends_is_stored_or_that_is_said(setup):
+    terminal = Terminal(setup.folder, (150, 30))
+    record = os.path.join(setup.folder, "ended")
+    command = f"{setup.lattop} record --no-learn -d 0.1 -o {record}"
+    for variable, said in (("", []), ("LATTOP_TEST_NO_ROOM=1", ["Disk quota exceeded: its end may be missing"])):
+        terminal.run(f"clear; {setup.with_module()} {variable} {command}; echo STATUS $?")
+        size = grown(record, grown(record, 0))
+        os.truncate(setup.module, 0)  # as where the module was unloaded
+        terminal.wait("snapshots, ", f"in {record}", "STATUS 1", *said, gone=[] if said else ["Disk quota"])
+        if os.path.getsize(record) < size:
+            raise Failure("what was recorded is gone")
+        os.unlink(record)
+    terminal.close()

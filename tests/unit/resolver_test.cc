@@ -257,6 +257,16 @@ TEST_CASE("what cannot be resolved is counted and does no harm") {
     }
 }
 
+TEST_CASE("where few files can be open a program at a time is held, not none") {
+    rlimit before{};
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+    const rlimit few{15, before.rlim_max};
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
+    const std::size_t held = limits_here().processes;
+    ::setrlimit(RLIMIT_NOFILE, &before);
+    CHECK(held == 1);  // the limits' bytes are divided by it
+}
+
 TEST_CASE("who could not be taught for the moment is tried again until that is over") {
     const Child child(kResolvedProgram, kResolvedLines);
     FakeDoor door;

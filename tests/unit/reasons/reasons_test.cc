@@ -242,6 +242,8 @@ TEST_CASE("a pipe or a device in the place of the user's file is refused, not re
     REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
     CHECK_THROWS_WITH(load_reasons(path), has_text("not a regular file"));
     CHECK_THROWS_WITH(load_reasons("/dev/zero"), has_text("not a regular file"));
+    // Regular ones by their mode, and what is read of /proc/kmsg nobody else gets
+    CHECK_THROWS_WITH(load_reasons("/proc/self/status"), has_text("the kernel's own files"));
     std::filesystem::remove(path);
     std::ofstream(path) << std::string((1U << 20) + 1, '#');
     CHECK_THROWS_WITH(load_reasons(path), has_text("larger than 1 MiB"));

@@ -35,6 +35,11 @@ TEST_CASE("recorded snapshots are given one after the other, the last one for ev
     CHECK_THROWS_AS(source.reset(), Error);
 }
 
+TEST_CASE("none of the kernel's own files is read as a recording") {
+    CHECK_THROWS_WITH(open_recording("/proc/self/status"), has_text("the kernel's own files"));
+    CHECK_THROWS_WITH(open_recording("/dev/zero"), has_text("not a regular file"));
+}
+
 TEST_CASE("a recording can be gone through in both directions") {
     RecordingSource source = source_of(sample_recording(50));
     const Query query;

@@ -190,6 +190,27 @@ TEST_CASE("hostile headers and records are refused by name") {
              poke<std::uint32_t>(bytes, at + offsetof(lt_trace_rec, first_frame), 0);
              poke<std::uint16_t>(bytes, at + offsetof(lt_trace_rec, nr_user), 3);
          }},
+        // Sections, too
+        {"sections have", in_header([](auto& h) {
+             lt_section& ksyms = h.section[LT_SEC_KSYMS];
+             ksyms.offset = h.header_bytes;
+             ksyms.count =
+                 static_cast<std::uint32_t>((h.total_bytes - h.header_bytes) / ksyms.record_bytes);
+         })},
+        {"sections have", in_header([](auto& h) {
+             h.users = h.section[LT_SEC_TASKS];
+             h.users.count = 3;
+         })},
+        {"ksyms: 4194305 functions",
+         [](auto& bytes) {
+             const std::size_t end = bytes.size();
+             constexpr std::uint32_t kMany = (1U << 22) + 1;
+             bytes.resize(end + kMany * sizeof(lt_ksym_rec));
+             edit(bytes, [&](auto& h) {
+                 h.section[LT_SEC_KSYMS] = {end, kMany, sizeof(lt_ksym_rec)};
+                 h.total_bytes = bytes.size();
+             });
+         }},
         {"traces[0]: 65535 kernel and",
          [](auto& bytes) {
              poke<std::uint16_t>(

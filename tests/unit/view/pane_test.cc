@@ -86,6 +86,20 @@ TEST_CASE("the pane says who ended the sleeps, and from where") {
     CHECK_THAT(text, has_text("       pipe_write+0x10"));
 }
 
+TEST_CASE("a recording may say that a stack has more than its task: its bar ends where others do") {
+    for (const std::uint64_t blocked_ns : {std::uint64_t{200}, std::uint64_t{1} << 40}) {
+        SnapshotBuilder builder;
+        const auto wait = builder.add_trace({.id = 7, .kernel = {"schedule", "pipe_read"}});
+        builder.add_task({.pid = 11,
+                          .comm = "reader",
+                          .blocked_ns = 100,
+                          .sleeps = 1,
+                          .entries = {{.trace = wait, .blocked_ns = blocked_ns, .sleeps = 1}}});
+        const std::string text = shown_after(builder, {key(KeyCode::Enter)});
+        CHECK_THAT(text, has_text("% \u2588\u2588\u2588\u2588\u2588\u2588 "));
+    }
+}
+
 TEST_CASE("the pane of many tasks says who woke them, threads of one process as one") {
     SnapshotBuilder builder;
     const auto lock = builder.add_trace({.id = 7, .kernel = {"futex_wait"}});
