@@ -232,15 +232,18 @@ static __always_inline void sleep_begin(struct lt *lt, struct task_struct *p, un
  * clock: sched_wakeup comes behind the interrupt to p's CPU, and sending that
  * takes microseconds in a virtual machine, milliseconds where its host is busy.
  * rq_now: that clock at now, 0 where it does not say. Not before what a reader
- * has seen. Of who slept delayed (of t; of the others that is not known) it may
- * be when it was moved.
+ * has seen. Of who slept delayed it may be when it was moved, and stays that when
+ * it has left its runqueue: whether it did is not known of who was asleep before
+ * (t->seeded), nor of the others.
  */
 static __always_inline u64 woken_at(const struct lt *lt, const struct lt_task *t, const struct task_struct *p,
 				    u64 rq_now, u64 now)
 {
 	u64 queued = lt_compat_task_queued(p);
 
-	if (!rq_now || !queued || queued >= rq_now || (t && t->delayed))
+	if (!rq_now || !queued || queued >= rq_now)
+		return now;
+	if (LT_COMPAT_SLEEPS_DELAYED && (!t || t->delayed || t->seeded))
 		return now;
 	return max(now - (rq_now - queued), READ_ONCE(lt->seen_ns));
 }

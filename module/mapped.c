@@ -16,6 +16,7 @@
 #include <linux/string.h>
 
 #include "buffer.h"
+#include "compat/file.h"
 #include "compat/mm.h"
 #include "mapped.h"
 #include "try_lock.h"
@@ -23,7 +24,7 @@
 /* The file's name, escaped, goes to at; its bytes, 0 where it is too long for the kernel, too. */
 static size_t name_of(const struct file *file, struct lt_mapped *m, char *at)
 {
-	const char *path = d_path(&file->f_path, m->path, sizeof(m->path));
+	const char *path = d_path(lt_compat_user_path(file), m->path, sizeof(m->path));
 	size_t bytes = IS_ERR(path) ? 0 : lt_escape(at, path, strlen(path));
 
 	at[bytes] = '\0';

@@ -23,10 +23,12 @@ static inline unsigned int lt_compat_task_state(const struct task_struct *p)
 #endif
 }
 
+#define LT_COMPAT_SLEEPS_DELAYED (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0))
+
 /* From 6.12: blocked, and left on the runqueue, where it may be moved to another like any that waits. */
 static inline bool lt_compat_task_delayed(const struct task_struct *p)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+#if LT_COMPAT_SLEEPS_DELAYED
 	return READ_ONCE(p->se.sched_delayed);
 #else
 	return false;
