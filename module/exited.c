@@ -27,6 +27,7 @@ enum {
 	RETIRE_LOOK = 32,	/* tasks looked at per lock hold */
 	LIVENESS_S = 10,	/* between two searches for records that missed their death, */
 	MOVED_MS = 500,		/* or two where some exec is known to have made one */
+	LOOK_AGAIN = 32,	/* shards, whether wakers are short still */
 };
 
 static void absorb(struct lt *lt, struct lt_task *to, struct lt_task *from)
@@ -217,13 +218,16 @@ static void retire_wakers(struct lt *lt)
 	struct lt_task *t;
 	int i;
 
-	if (!lt_wakers_short(lt))
+	/* Who has many at his own sleeps looks short as well, and nothing may come of it: for users alone once a second */
+	if (!lt_wakers_short(lt) ||
+	    (!lt_wakers_scarce(lt) && time_before(jiffies, lt->wakers_looked + HZ)))
 		return;
+	lt->wakers_looked = jiffies;
 	list_for_each_entry(t, &lt->exited_lru, exited_node) {
 		lt_wakers_retire(lt, t);
 		cond_resched();
 	}
-	for (i = 0; i < LT_SHARDS && lt_wakers_short(lt); i++)
+	for (i = 0; i < LT_SHARDS && (i % LOOK_AGAIN || lt_wakers_short(lt)); i++)
 		for (t = NULL; (t = next_record(&lt->shards[i], t));) {
 			if (READ_ONCE(t->exited))
 				lt_wakers_retire(lt, t);

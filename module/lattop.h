@@ -352,6 +352,7 @@ struct lt {
 	struct work_struct refill;
 	struct delayed_work upkeep;
 	unsigned long upkept;		/* jiffies when it began last */
+	unsigned long wakers_looked;	/* jiffies when those of exited tasks were looked through */
 
 	/*
 	 * Readers and the worker, one at a time. Records, entries, and traces

@@ -23,7 +23,10 @@
 #include "row_pack.h"
 #include "rows.h"
 
-enum { RECENT_SHIFT = 27 };	/* 2^27 ns = 134 ms */
+enum {
+	RECENT_SHIFT	= 27,	/* 2^27 ns = 134 ms */
+	MISSES_AT_ONCE	= 32,	/* taken under the lock */
+};
 
 struct lt_resolver {
 	struct list_head node;
@@ -90,8 +93,8 @@ void lt_miss(struct lt *lt, struct task_struct *p, const struct lt_uframe *f)
 		lt_kick(&lt->miss_kick);
 }
 
-/* How many came. */
-u32 lt_misses_take(struct lt *lt, struct lt_miss *to, u32 n)
+/* How many came, in one piece. */
+static u32 take_some(struct lt *lt, struct lt_miss *to, u32 n)
 {
 	u32 i, at;
 
@@ -106,6 +109,18 @@ u32 lt_misses_take(struct lt *lt, struct lt_miss *to, u32 n)
 	lt->miss_nr -= n;
 	raw_spin_unlock_irq(&lt->miss_lock);
 	return n;
+}
+
+/* How many came. Hooks wait for the lock of a piece at most. */
+u32 lt_misses_take(struct lt *lt, struct lt_miss *to, u32 n)
+{
+	u32 had = 0, came;
+
+	do {
+		came = take_some(lt, to + had, min_t(u32, n - had, MISSES_AT_ONCE));
+		had += came;
+	} while (came == MISSES_AT_ONCE && had < n);
+	return had;
 }
 
 static void signal_resolvers(struct irq_work *work)

@@ -3,13 +3,13 @@
  * Every parameter: default, range, one line of help. All are set at load and
  * only read afterwards; a value out of its range refuses the load.
  *
- * Memory, at most, in bytes (besides up to 2 * reserve free records a pool; sizes on x86-64, trace: 32, 96 or all frames):
+ * Memory, at most, in bytes (a pool has up to 2 * reserve free records; sizes on x86-64, trace: 32, 96 or all frames):
  *
- *	(max_tasks   + reserve) * sizeof(struct lt_task)	 ~ 0.9 KiB each
- *	(max_entries + reserve) * sizeof(struct lt_entry)	 ~ 0.4 KiB each
- *	(max_traces + 3 * reserve) * (64 + 8 * frames)		 ~ 0.3 KiB typically
- *	(max_memos + reserve) * 512
- *	(max_wakers + reserve) * 104, with wakers=1
+ *	(max_tasks   + 2 * reserve) * sizeof(struct lt_task)	 ~ 0.9 KiB each
+ *	(max_entries + 2 * reserve) * sizeof(struct lt_entry)	 ~ 0.4 KiB each
+ *	(max_traces + 6 * reserve) * (64 + 8 * frames)		 ~ 0.3 KiB typically
+ *	(max_memos + 2 * reserve) * 512
+ *	(max_wakers + 2 * reserve) * 104, with wakers=1
  *	max_rows * 21 to 171 (tables are 3/16 to 3/4 full, and up to 4 MiB take twice that)
  *	+ 8 KiB for each process that has rows: what it has a table in, and the least that is one
  *	+ retain_exited * sizeof(struct lt_task) for processes that ended

@@ -254,7 +254,8 @@ static bool room(const struct lt *lt)
 	return atomic_read(&lt->waker_pool.in_use) <= max - max / 8;
 }
 
-static bool scarce(const struct lt *lt)
+/* Little of the pool is left to who wakes the living. */
+bool lt_wakers_scarce(const struct lt *lt)
 {
 	int max = lt->waker_pool.max;
 
@@ -382,12 +383,21 @@ void lt_wakers_free(struct lt *lt, struct lt_task *t, struct lt_entry *e)
 	e->nr_wakers = 0;
 }
 
-/* Little of the pool is left to who wakes the living, or may be of somebody's share at others' sleeps. */
+/* So it is, or of somebody's share at others' sleeps. */
 bool lt_wakers_short(const struct lt *lt)
 {
-	int half = lt->owner_max[LT_HELD_wakers] / 2, in_use = atomic_read(&lt->waker_pool.in_use);
+	unsigned int half = lt->owner_max[LT_HELD_wakers] / 2;
+	u16 owner;
 
-	return lt->wakers && (scarce(lt) || (lt->user_share && lt_scarce(in_use, half)));
+	if (!lt->wakers || lt_wakers_scarce(lt))
+		return lt->wakers;
+	/* Nobody has more than there are */
+	if (!lt->user_share || !lt_scarce(atomic_read(&lt->waker_pool.in_use), half))
+		return false;
+	for (owner = LT_NO_OWNER + 1; owner < LT_OWNERS; owner++)
+		if (lt_scarce(lt_owner_holds(lt, owner, LT_HELD_wakers), half))
+			return true;
+	return false;
 }
 
 static void retire(struct lt *lt, struct lt_task *t, struct lt_entry *e)
@@ -395,7 +405,7 @@ static void retire(struct lt *lt, struct lt_task *t, struct lt_entry *e)
 	struct lt_waker **link = &e->wakers, *w;
 
 	while ((w = *link)) {
-		bool all = scarce(lt);
+		bool all = lt_wakers_scarce(lt);
 
 		if (!all && !owner_scarce(lt, w->owner, e)) {
 			link = &w->next;

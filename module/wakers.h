@@ -40,6 +40,7 @@ void lt_waking(struct lt *lt, struct task_struct *p, const struct lt_kframe *at)
 void lt_waker_count(struct lt *lt, struct lt_task *t, u64 slept);
 void lt_waker_forget(struct lt *lt, struct lt_task *t);
 void lt_wakers_free(struct lt *lt, struct lt_task *t, struct lt_entry *e);
+bool lt_wakers_scarce(const struct lt *lt);
 bool lt_wakers_short(const struct lt *lt);
 void lt_wakers_retire(struct lt *lt, struct lt_task *t);
 void lt_wakers_move(struct lt *lt, struct lt_task *to, struct lt_entry *to_entry,

@@ -65,6 +65,8 @@ static void upkeep(struct work_struct *work)
 	WRITE_ONCE(lt->upkept, jiffies);
 	queue_work(lt->wq, &lt->refill);
 	lt_rows_reap(lt);
+	if (READ_ONCE(lt->miss_nr))
+		lt_kick(&lt->miss_kick);	/* a CPU on its way offline does not */
 	if (!lt_arch_sched_clock_stable())
 		WRITE_ONCE(lt->queue_clock, false);
 	mutex_lock(&lt->mutex);

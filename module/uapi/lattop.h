@@ -121,8 +121,9 @@ enum {
  *
  * Errors of the ioctl: EINVAL (a value out of its range, unknown flags),
  * E2BIG (more than LT_MAX_PIDS, or a newer struct with fields set that this
- * module does not know), EFAULT, ENOMEM, ENOTTY (another ioctl). After an
- * error the descriptor's query is what it was.
+ * module does not know), EDQUOT (the pids do not fit in what the opener's user
+ * may hold), EFAULT, EINTR, ENOMEM, ENOTTY (another ioctl). After an error the
+ * descriptor's query is what it was.
  */
 struct lt_query {
 	__u32 size;
