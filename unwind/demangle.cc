@@ -31,16 +31,38 @@ constexpr std::size_t kMaxDemangled = 65536;
 /// minute, 60 for ever. Names that compilers make have one, if any.
 constexpr std::size_t kMaxReadTwice = 8;
 
+/// Looks at each "S" or "T" (as `letters` says) behind which a number and "_" stand, as in "T0_I":
+/// `found` gets what is behind these, and says whether to go on. A name is gone through once.
+void each_reference(std::string_view name, const char* letters, const auto& found) {
+    std::size_t at = name.find_first_of(letters);
+    while (at != std::string_view::npos) {
+        const std::size_t end =
+            name.find_first_not_of("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ", at + 1);
+        if (end == std::string_view::npos) return;
+        if (name[end] == '_' && !found(name.substr(end + 1))) return;
+        at = name.find_first_of(letters, end);
+    }
+}
+
 bool takes_for_ever(std::string_view name) {
     if (name.find("cv") == std::string_view::npos) return false;
     std::size_t twice = 0;
-    for (std::size_t at = name.find('T'); at != std::string_view::npos;
-         at = name.find('T', at + 1)) {
-        const std::size_t end =
-            name.find_first_not_of("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ", at + 1);
-        if (end != std::string_view::npos && name.substr(end).starts_with("_I")) ++twice;
-    }
+    each_reference(name, "T", [&twice](std::string_view behind) {
+        if (behind.starts_with('I')) ++twice;
+        return true;
+    });
     return twice > kMaxReadTwice;
+}
+
+/// Whether a part may stand for what was said before. Where none does, what the library looks at
+/// is as long as the name.
+bool refers_back(std::string_view name) {
+    bool refers = false;
+    each_reference(name, "ST", [&refers](std::string_view) {
+        refers = true;
+        return false;
+    });
+    return refers;
 }
 
 struct TooLong {};
@@ -69,8 +91,13 @@ std::string demangle(const std::string& name) {
     if (name.size() > kMaxMangled) return name.substr(0, kMaxMangled);
     if (name.starts_with("_R")) return demangle_rust_v0(name).value_or(name);
     if (!name.starts_with("_Z") || takes_for_ever(name)) return name;
-    auto text = demangle_cxx(name);
+    auto text = demangle_cxx(std::string(without_llvm_suffix(name)));
     return text ? demangle_rust_legacy(*std::move(text)) : name;
+}
+
+std::string demangle_at_once(const std::string& name) {
+    if (name.starts_with("_Z") && refers_back(name)) return name.substr(0, kMaxMangled);
+    return demangle(name);
 }
 
 }  // namespace lattop

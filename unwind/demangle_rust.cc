@@ -89,8 +89,10 @@ private:
     /// "_" is 0, "0_" is 1, ...
     std::uint64_t base62() {
         if (eat('_')) return 0;
+        constexpr int kMaxDigits = 11;  // of 64 bits
         std::uint64_t value = 0;
-        while (!failed_ && !eat('_')) {
+        for (int digits = 0; !failed_ && !eat('_'); ++digits) {
+            if (digits == kMaxDigits) fail();
             const char c = next();
             std::uint64_t digit = 0;
             if (is_digit(c))

@@ -19,4 +19,8 @@ std::optional<std::string> demangle_rust_v0(std::string_view name);
 /// stay as they are.
 std::string demangle_rust_legacy(std::string name);
 
+/// A symbol in the old mangling without what LLVM puts behind it (".llvm.123"), which C++'s library
+/// does not read there; other symbols as they are.
+std::string_view without_llvm_suffix(std::string_view symbol);
+
 }  // namespace lattop

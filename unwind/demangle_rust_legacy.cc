@@ -35,10 +35,20 @@ std::string unescape(std::string_view code) {
     return value > ' ' && value < 0x7f ? std::string(1, static_cast<char>(value)) : "";
 }
 
+constexpr std::size_t kHash = 16;
+
 }  // namespace
 
+std::string_view without_llvm_suffix(std::string_view symbol) {
+    constexpr std::string_view kMark = "17h";
+    const std::string_view plain = symbol.substr(0, symbol.find(".llvm."));
+    if (plain.size() < kMark.size() + kHash + 1 || !plain.ends_with('E')) return symbol;
+    const std::string_view tail = plain.substr(plain.size() - kMark.size() - kHash - 1);
+    const bool rust = tail.starts_with(kMark) && is_hex(tail.substr(kMark.size(), kHash));
+    return rust ? plain : symbol;
+}
+
 std::string demangle_rust_legacy(std::string name) {
-    constexpr std::size_t kHash = 16;
     constexpr std::string_view kMark = "::h";
     if (name.size() < kHash + kMark.size()) return name;
     const std::size_t end = name.size() - kHash - kMark.size();

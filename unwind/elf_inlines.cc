@@ -31,18 +31,19 @@ class Finder {
 public:
     explicit Finder(std::uint64_t address) : address_(address) {}
 
+    /// Whether functions are looked for in namespaces and types, or in functions too: types that
+    /// are local to these, as lambdas are, have functions that are not in their code.
+    enum class Where { Outside, Everywhere };
+
     /// The function below `parent` that holds the address.
-    std::optional<Dwarf_Die> function_in(Dwarf_Die& parent, int depth = 0) {
+    std::optional<Dwarf_Die> function_in(Dwarf_Die& parent, Where where, int depth = 0) {
         if (depth == kMaxOuter) return std::nullopt;
         Dwarf_Die child;
         for (bool more = first(parent, child); more; more = next(child)) {
             const int tag = dwarf_tag(&child);
-            if (tag == DW_TAG_subprogram) {
-                if (dwarf_haspc(&child, address_) > 0) return child;
-            } else if (tag == DW_TAG_namespace || tag == DW_TAG_structure_type ||
-                       tag == DW_TAG_class_type || tag == DW_TAG_module) {
-                if (auto found = function_in(child, depth + 1)) return found;
-            }
+            if (tag == DW_TAG_subprogram && dwarf_haspc(&child, address_) > 0) return child;
+            if (!may_hold(tag, where)) continue;
+            if (auto found = function_in(child, where, depth + 1)) return found;
         }
         return std::nullopt;
     }
@@ -59,6 +60,18 @@ public:
     }
 
 private:
+    static bool may_hold(int tag, Where where) {
+        switch (tag) {
+            case DW_TAG_namespace:
+            case DW_TAG_structure_type:
+            case DW_TAG_class_type:
+            case DW_TAG_union_type:
+            case DW_TAG_module: return true;
+            case DW_TAG_subprogram:
+            case DW_TAG_lexical_block: return where == Where::Everywhere;
+            default: return false;
+        }
+    }
     bool first(Dwarf_Die& parent, Dwarf_Die& child) {
         return entries_++ < kMaxEntries && dwarf_child(&parent, &child) == 0;
     }
@@ -134,7 +147,8 @@ void bound_texts(std::vector<InlinedCall>& calls) {
 std::vector<InlinedCall> inlined_at(Dwarf_Die& unit, std::uint64_t address) {
     std::vector<InlinedCall> inlined;
     Finder finder(address);
-    const auto function = finder.function_in(unit);
+    auto function = finder.function_in(unit, Finder::Where::Outside);
+    if (!function) function = finder.function_in(unit, Finder::Where::Everywhere);
     if (!function) return inlined;
     std::vector<Dwarf_Die> calls = finder.calls_in(*function);
     std::ranges::reverse(calls);

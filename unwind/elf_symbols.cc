@@ -39,6 +39,16 @@ std::uint32_t preference_of(std::string_view name, unsigned char info) {
     return underscores << 24 | scope << 16 | length;
 }
 
+/// Of a symbol without a size, which is worse than any that has one: where that ends is known.
+constexpr std::uint32_t kUnsized = std::uint32_t{1} << 31;
+
+/// Of ARM and RISC-V: where code, and data in it, begin.
+bool is_mapping_symbol(std::string_view name) {
+    return name.size() >= 2 && name[0] == '$' &&
+           std::string_view("adtx").find(name[1]) != std::string_view::npos &&
+           (name.size() == 2 || name[2] == '.');
+}
+
 bool names_code(const GElf_Sym& symbol, const std::vector<GElf_Shdr>& sections) {
     const unsigned type = GELF_ST_TYPE(symbol.st_info);
     if (symbol.st_shndx == SHN_UNDEF || symbol.st_name == 0) return false;
@@ -91,13 +101,14 @@ void ElfSymbols::add_table(const File& file, std::size_t section) {
         if (gelf_getsym(data, static_cast<int>(i), &symbol) == nullptr) return;
         if (!(of_ == Of::Code ? names_code(symbol, sections) : names_data(symbol))) continue;
         const char* name = elf_strptr(elf, header.sh_link, symbol.st_name);
-        if (name == nullptr || *name == '\0' || *name == '$') continue;
+        if (name == nullptr || *name == '\0' || is_mapping_symbol(name)) continue;
         const std::string_view text(name);
         if (names_.size() + text.size() + 1 > most.name_bytes) return;
+        const bool sized = symbol.st_size != 0;
         const std::uint64_t end =
-            symbol.st_size != 0 ? symbol.st_value + symbol.st_size : section_end(symbol, sections);
+            sized ? symbol.st_value + symbol.st_size : section_end(symbol, sections);
         symbols_.push_back({symbol.st_value, end, static_cast<std::uint32_t>(names_.size()),
-                            preference_of(text, symbol.st_info)});
+                            preference_of(text, symbol.st_info) | (sized ? 0 : kUnsized)});
         names_.append(text);
         names_ += '\0';
     }
@@ -114,19 +125,39 @@ void ElfSymbols::add(Elf* elf) {
     order();
 }
 
-/// Sorts by address and keeps the best name at each, with the farthest end.
+/// Sorts by address and keeps the best name at each, with the farthest end that a size says.
 void ElfSymbols::order() {
     std::ranges::sort(symbols_, [](const Symbol& a, const Symbol& b) {
         return a.address != b.address ? a.address < b.address : a.preference < b.preference;
     });
+    const auto is_unsized = [](const Symbol& symbol) {
+        return (symbol.preference & kUnsized) != 0;
+    };
     std::size_t kept = 0;
     for (const Symbol& symbol : symbols_) {
-        if (kept != 0 && symbols_[kept - 1].address == symbol.address)
-            symbols_[kept - 1].end = std::max(symbols_[kept - 1].end, symbol.end);
-        else
+        Symbol* same = kept != 0 && symbols_[kept - 1].address == symbol.address
+                           ? &symbols_[kept - 1]
+                           : nullptr;
+        if (same == nullptr)
             symbols_[kept++] = symbol;
+        else if (is_unsized(*same) == is_unsized(symbol))
+            same->end = std::max(same->end, symbol.end);
     }
     symbols_.resize(kept);
+    // A label in a function is not what its code is called, nor is what is behind the next symbol.
+    std::uint64_t sized_end = 0;
+    std::size_t told = 0;
+    for (std::size_t i = 0; i < kept; ++i) {
+        Symbol symbol = symbols_[i];
+        if (!is_unsized(symbol))
+            sized_end = std::max(sized_end, symbol.end);
+        else if (symbol.address < sized_end)
+            continue;
+        else if (i + 1 < kept)
+            symbol.end = std::min(symbol.end, symbols_[i + 1].address);
+        symbols_[told++] = symbol;
+    }
+    symbols_.resize(told);
     symbols_.shrink_to_fit();
     names_.shrink_to_fit();
 }

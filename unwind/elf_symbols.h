@@ -25,7 +25,7 @@ public:
         std::uint64_t address;
         std::uint64_t end;         ///< first address behind it
         std::uint32_t name;        ///< see name_of()
-        std::uint32_t preference;  ///< less is better, among those at one address
+        std::uint32_t preference;  ///< less is better, among those at one address; has it a size
     };
 
     explicit ElfSymbols(Of of) : of_(of) {}

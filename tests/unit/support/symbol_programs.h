@@ -15,7 +15,7 @@
 namespace lattop::test {
 
 /// Lines that one prints of itself, for Child.
-constexpr int kSymbolLines = 10;
+constexpr int kSymbolLines = 12;
 inline const std::string kSymbolPrograms = LATTOP_TEST_PROGRAMS;
 
 /// The one frame of one address.

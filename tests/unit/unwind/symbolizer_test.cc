@@ -172,6 +172,24 @@ TEST_CASE("functions inlined at a place come before the one they are in") {
     CHECK(frame.inlined[0].line != 0);
     CHECK(frame.line > frame.inlined[0].line);
     CHECK(frame_of(symbolizer, child, child.address("take")).inlined.empty());
+    // A function of a type that is local to another one
+    const UserFrame lambda = frame_of(symbolizer, child, child.address("lambda"));
+    CHECK(lambda.symbol.find("within") != std::string::npos);
+    REQUIRE(lambda.inlined.size() == 1);
+    CHECK(lambda.inlined[0].symbol == "known::merged(int)");
+}
+
+TEST_CASE("a label names what is behind it, up to the next symbol, and nothing in a function") {
+    const Child child(kSymbolPrograms + "/symbols_pie", kSymbolLines);
+    Symbolizer symbolizer;
+    const std::uint64_t begin = child.address("labels");
+    const std::array<const char*, 8> names = {"label_before",    "label_before",   "sized_function",
+                                              "sized_function",  "sized_function", "",
+                                              "$s4main4waityyF", "$s4main4waityyF"};
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        INFO(i);
+        CHECK(frame_of(symbolizer, child, begin + i).symbol == names.at(i));
+    }
 }
 
 TEST_CASE("code that a JIT made is named by the map it left") {
@@ -184,6 +202,8 @@ TEST_CASE("code that a JIT made is named by the map it left") {
     const std::array<std::uint64_t, 1> at = {jit + 0x18};
     CHECK(symbolizer.name(child.task(), at, 1).stack.frames.at(0)->symbol.empty());  // not again
     const auto frame = symbolizer.name(child.task(), at, 2).stack.frames.at(0);
+    std::ofstream(map, std::ios::app) << std::hex << jit + 0x10 << " 20 in its place\n";
+    CHECK(symbolizer.name(child.task(), at, 3).stack.frames.at(0)->symbol == "in its place");
     std::filesystem::remove(map);
     CHECK(frame->symbol == "JS:~work /srv/app.js:7");
     CHECK(frame->offset == 8);

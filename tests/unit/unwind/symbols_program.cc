@@ -39,11 +39,37 @@ std::uintptr_t merged_pc;
     return sum;
 }
 
+// A lambda is a function of a type that is local to within(), with code of its own.
+[[gnu::noinline]] int within(int n) {
+    const auto apart = [](int m) __attribute__((noinline)) {
+        volatile int sum = merged(m);
+        return sum;
+    };
+    return apart(n);
+}
+
 int queue_lock[4];  // begins as zeros: not in the file
 
 }  // namespace known
 
+// Labels without a size before, in and behind a function that has one, and a byte that is in none.
+__asm__(
+    ".pushsection .text.labels, \"ax\", @progbits\n"
+    "label_before: nop\n nop\n"
+    ".type sized_function, @function\n"
+    "label_at_it:\n"
+    "sized_function: nop\n"
+    "label_in_it: nop\n nop\n"
+    ".size sized_function, . - sized_function\n"
+    "nop\n"
+    ".type \"$s4main4waityyF\", @function\n"
+    "\"$s4main4waityyF\": nop\n nop\n"
+    ".size \"$s4main4waityyF\", 2\n"
+    ".popsection\n");
+
 extern "C" {
+__attribute__((visibility("hidden"))) extern const char label_before[];
+
 __attribute__((visibility("default"))) int shared_lock = 1;
 
 __attribute__((noinline, visibility("default"))) int plain_function(int n) {
@@ -75,6 +101,10 @@ int main() {
     known::Pool pool;
     const int used = pool.take(1) + plain_function(2) + two_names(3) + known::merging(4);
     std::printf("merged %lx\n", static_cast<unsigned long>(known::merged_pc));
+    const int more = known::within(5);
+    std::printf("lambda %lx\n", static_cast<unsigned long>(known::merged_pc));
+    std::printf("labels %lx\n",
+                static_cast<unsigned long>(reinterpret_cast<std::uintptr_t>(&label_before[0])));
     constexpr std::size_t kPage = 4096;
     void* jit = ::mmap(nullptr, kPage, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     std::printf("jit %lx\n", static_cast<unsigned long>(reinterpret_cast<std::uintptr_t>(jit)));
@@ -87,5 +117,5 @@ int main() {
     std::fflush(stdout);
     while (std::getchar() != EOF) {
     }
-    return used == 0 ? 1 : 0;
+    return used + more == 0 ? 1 : 0;
 }
