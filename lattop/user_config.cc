@@ -3,7 +3,6 @@
 // See user_config.h.
 #include "lattop/user_config.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,7 +15,6 @@
 #include "lattop/source/error.h"
 #include "lattop/write_file.h"
 #include "unwind/process_files.h"
-#include "unwind/unique_fd.h"
 
 namespace lattop {
 namespace {
@@ -26,7 +24,7 @@ constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
 
 [[noreturn]] void refuse_config(
     const std::string& path, const std::string& why,
-    const char* hint = "make it a file that you may read, or move it away") {
+    const char* hint = "make it a regular file that you may read, or move it away") {
     throw Error(fmt::format("cannot read {}: {}", path, why), hint);
 }
 
@@ -44,25 +42,16 @@ std::string user_config_path(const std::string& name) {
 /// waited for, no device opened, and none of the kernel's own files.
 std::optional<std::string> read_user_config(const std::string& path) {
     if (path.empty()) return std::nullopt;
-    FilePath file{UniqueFd(::open(path.c_str(), O_PATH | O_CLOEXEC))};
-    if (!file) {
-        const int error = errno;
-        // Nor is there one in a folder that may not be looked into: another one's, by HOME.
-        if (::stat(path.c_str(), &file.info) != 0) return std::nullopt;
-        errno = error;
-    }
-    if (!file || ::fstat(file.fd.get(), &file.info) != 0) refuse_config(path, std::strerror(errno));
-    if (!S_ISREG(file.info.st_mode))
-        refuse_config(path, "it is not a regular file", "make it one, or move it away");
-    if (!is_stored(file.fd.get()))
-        refuse_config(path, "it is one of the kernel's own files, as those of /proc are",
-                      "make it a file of yours, or move it away");
-    const UniqueFd fd = open_to_read(file);
-    if (!fd) refuse_config(path, std::strerror(errno));
+    const RegularFile file = open_regular_file(path);
+    struct stat info {};
+    // Nor is there one in a folder that may not be looked into: another one's, by HOME.
+    if (!file && file.other_kind.empty() && ::stat(path.c_str(), &info) != 0) return std::nullopt;
+    if (!file.other_kind.empty()) refuse_config(path, fmt::format("it is {}", file.other_kind));
+    if (!file) refuse_config(path, std::strerror(file.error));
     std::string text;
     std::array<char, 16384> chunk;
     ssize_t n = 0;
-    while (text.size() <= kMaxBytes && (n = ::read(fd.get(), chunk.data(), chunk.size())) > 0)
+    while (text.size() <= kMaxBytes && (n = ::read(file.fd.get(), chunk.data(), chunk.size())) > 0)
         text.append(chunk.data(), static_cast<std::size_t>(n));
     if (n < 0) refuse_config(path, std::strerror(errno));
     if (text.size() > kMaxBytes)

@@ -97,6 +97,14 @@ constexpr std::array<std::uint32_t, 21> kMadeByReading = {
     0x0a647361,  // functionfs
 };
 
+/// Whether an open file's bytes are kept, as those of /proc, /sys and the like are not.
+bool is_stored(int fd) {
+    struct statfs system {};
+    return ::fstatfs(fd, &system) == 0 &&
+           std::ranges::find(kMadeByReading, static_cast<std::uint32_t>(system.f_type)) ==
+               kMadeByReading.end();
+}
+
 /// A regular file that keeps its bytes. Of mapped files that need not be asked.
 FilePath if_stored(UniqueFd fd) {
     FilePath path = if_regular(std::move(fd));
@@ -111,13 +119,6 @@ FilePath if_mapped(UniqueFd fd, const Mapping& mapping) {
 }
 
 }  // namespace
-
-bool is_stored(int fd) {
-    struct statfs system {};
-    return ::fstatfs(fd, &system) == 0 &&
-           std::ranges::find(kMadeByReading, static_cast<std::uint32_t>(system.f_type)) ==
-               kMadeByReading.end();
-}
 
 std::uint64_t ticks_of_ns(std::uint64_t ns) {
     constexpr std::uint64_t kSecond = 1'000'000'000;
@@ -225,8 +226,15 @@ UniqueFd open_to_read(const FilePath& path) {
     return UniqueFd(::open(self.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
 }
 
-UniqueFd open_regular_file(const std::string& path) {
-    return open_to_read(if_stored(UniqueFd(::open(path.c_str(), O_PATH | O_CLOEXEC))));
+RegularFile open_regular_file(const std::string& path) {
+    FilePath file{UniqueFd(::open(path.c_str(), O_PATH | O_CLOEXEC))};
+    if (!file || ::fstat(file.fd.get(), &file.info) != 0) return {.error = errno};
+    if (!S_ISREG(file.info.st_mode)) return {.other_kind = "not a regular file"};
+    if (!is_stored(file.fd.get()))
+        return {.other_kind = "one of the kernel's own files, as those of /proc are"};
+    UniqueFd fd = open_to_read(file);
+    if (!fd) return {.error = errno};
+    return {.fd = std::move(fd), .info = file.info};
 }
 
 UniqueFd ProcessFiles::open_in_root(const std::string& path) const {

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "unwind/maps.h"
@@ -93,13 +94,18 @@ private:
 /// read of it.
 UniqueFd open_to_read(const FilePath& path);
 
-/// Whether an open file's bytes are kept, as those of /proc, /sys and the like are not: they are
-/// made when they are read, which may have effects.
-bool is_stored(int fd);
+/// A file to be read, or why there is none.
+struct RegularFile {
+    UniqueFd fd{};
+    struct stat info {};
+    int error = 0;                  ///< errno of the call that failed
+    std::string_view other_kind{};  ///< what it is instead, as "not a regular file"
+    explicit operator bool() const { return static_cast<bool>(fd); }
+};
 
 /// A regular file of this machine, opened without side effects on others; none of those of /proc,
 /// /sys and the like.
-UniqueFd open_regular_file(const std::string& path);
+RegularFile open_regular_file(const std::string& path);
 
 /// The number of this process's user namespace, as ProcessFiles::user_namespace(); it stays in one.
 std::uint64_t own_user_namespace();

@@ -175,8 +175,10 @@ ProgramImage* Symbolizer::open_vdso(const Mapping& mapping, File& file, const Pr
     const std::size_t bytes = mapping.end - mapping.start;
     if (bytes > kMaxVdsoBytes) return nullptr;
     const std::span<const char> own = own_vdso();
-    auto image = own.size() == bytes ? std::optional(std::vector(own.begin(), own.end()))
-                                     : files.memory(mapping.start, bytes);
+    // A 32-bit task's may be as large.
+    const bool alike = own.size() == bytes && mapping.start > UINT32_MAX;
+    auto image = alike ? std::optional(std::vector(own.begin(), own.end()))
+                       : files.memory(mapping.start, bytes);
     if (!image) return nullptr;
     // No file has inode 0. Kinds of vdso (64-bit, 32-bit, x32) differ in content.
     const std::string_view content(image->data(), image->size());
@@ -222,7 +224,7 @@ UniqueFd Symbolizer::installed_debug_file(ProgramImage& image, const DebugName& 
     };
     const OpenFile in_root = [&](const std::string& path) { return files.open_in_root(path); };
     DebugFileSearch search(name, mapping.path, debug_.folder, identify);
-    UniqueFd fd = search.find(open_regular_file);
+    UniqueFd fd = search.find([](const std::string& path) { return open_regular_file(path).fd; });
     if (fd && is_roots(fd)) alt_link = AltLink::Followed;
     if (!fd && !image.lost()) fd = search.find(in_root);
     return fd;
@@ -263,8 +265,8 @@ void Symbolizer::complete(ProgramImage& image, const Mapping& mapping, const Fil
     images_.set_cost(*file.image, std::max(image.bytes(), kLeastImageCost));
 }
 
-/// A frame by the process's perf map, read again if need be; nullptr where that
-/// does not name it.
+/// A frame by the process's perf map, as it is in this round: places of code are used again.
+/// nullptr where that does not name it.
 UserFramePtr Symbolizer::jit_frame(const Process& process, const ProcessFiles& files,
                                    const Mapping& mapping, std::uint64_t address, bool is_return,
                                    std::uint64_t round) {
@@ -272,16 +274,15 @@ UserFramePtr Symbolizer::jit_frame(const Process& process, const ProcessFiles& f
     Jit* jit = jits_.find(process.id);
     if (jit == nullptr) jit = &jits_.put(process.id, {}, kLeastJitCost);
     jit->used_round = round;
-    auto function = jit->map.find(look_up);
-    if (!function && jit->read_round != round) {
+    if (jit->read_round != round) {
         jit->read_round = round;
         if (const UniqueFd fd = files.open_perf_map()) jit->map.read(fd);
         jits_.set_cost(process.id, jit->map.bytes() + kLeastJitCost);
-        function = jit->map.find(look_up);
     }
+    const auto function = jit->map.find(look_up);
     if (!function) return nullptr;
     auto frame = std::make_shared<UserFrame>(*module_frame(mapping, address));
-    frame->symbol = demangle(std::string(function->name));
+    frame->symbol = demangle_at_once(std::string(function->name));
     frame->offset = address - function->start;
     return frame;
 }

@@ -3,9 +3,7 @@
 // See recording_source.h.
 #include "lattop/recording/recording_source.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -20,16 +18,11 @@
 
 namespace lattop::recording {
 Reader open_recording(const std::string& path, const ReadProgress& progress) {
-    FilePath file{UniqueFd(::open(path.c_str(), O_PATH | O_CLOEXEC))};
-    const auto refuse = [&] {
-        throw Error(fmt::format("cannot open {}: {}", path, std::strerror(errno)));
-    };
-    if (!file || ::fstat(file.fd.get(), &file.info) != 0) refuse();
-    if (!S_ISREG(file.info.st_mode)) throw RecordingError(path + " is not a regular file");
-    if (!is_stored(file.fd.get()))
-        throw RecordingError(path + " is one of the kernel's own files, as those of /proc are");
-    const auto fd = std::make_shared<UniqueFd>(open_to_read(file));
-    if (!*fd) refuse();
+    RegularFile file = open_regular_file(path);
+    if (!file.other_kind.empty())
+        throw RecordingError(fmt::format("{} is {}", path, file.other_kind));
+    if (!file) throw Error(fmt::format("cannot open {}: {}", path, std::strerror(file.error)));
+    const auto fd = std::make_shared<UniqueFd>(std::move(file.fd));
     // While it is opened: who reads it later has a progress of his own.
     const auto opening = std::make_shared<ReadProgress>(progress);
     const auto size = static_cast<std::uint64_t>(file.info.st_size);
