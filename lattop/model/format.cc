@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <wchar.h>
 
 #include <algorithm>
 #include <array>
@@ -69,6 +70,13 @@ constexpr auto kWide = std::to_array<Range>({
     {0x1f200, 0x1f64f}, {0x1f680, 0x1f6ff}, {0x1f7e0, 0x1f7f0}, {0x1f90c, 0x1f9ff},
     {0x1fa70, 0x1faff}, {0x20000, 0x3fffd},
 });
+
+/// Other scripts' signs that stand on a letter: the C library knows them where its locale is UTF-8,
+/// as terminals that show them have it.
+bool has_no_width(char32_t c) {
+    constexpr char32_t kFirst = 0x0300;
+    return c >= kFirst && ::wcwidth(static_cast<wchar_t>(c)) == 0;
+}
 
 /// Length of a UTF-8 sequence by its first byte; 0 where none begins so.
 std::size_t sequence_bytes(unsigned char first) {
@@ -175,7 +183,7 @@ std::string with_commas(std::uint64_t n) {
 char32_t next_printable(std::string_view bytes, std::size_t& at, Charset charset) {
     const char32_t c = decode_utf8(bytes, at);
     if (c >= 0x20 && c < 0x7f) return c;
-    if (c == static_cast<char32_t>(-1) || in(kUnprintable, c)) return U'?';
+    if (c == static_cast<char32_t>(-1) || in(kUnprintable, c) || has_no_width(c)) return U'?';
     if (charset == Charset::Ascii && c > 0x7e) return U'?';
     return c;
 }

@@ -22,21 +22,6 @@ std::string short_text(const UserFrame& frame) {
     return frame_text(frame);
 }
 
-/// "std::__invoke<F>(F&&)" of "void std::__invoke<F>(F&&)": function templates
-/// are written with what they return.
-std::string_view without_return_type(std::string_view name) {
-    int depth = 0;
-    std::size_t begin = 0;
-    for (std::size_t i = 0; i < name.size(); ++i) {
-        if (name[i] == '<' || name[i] == '(') ++depth;
-        if (name[i] == '>' || name[i] == ')') --depth;
-        const bool parameters = name[i] == '(' && depth == 1 && i != begin;
-        if (parameters || name.substr(i).starts_with("operator")) break;
-        if (name[i] == ' ' && depth == 0) begin = i + 1;
-    }
-    return name.substr(begin);
-}
-
 /// The innermost function whose code a frame is in, which may have been inlined
 /// there. The C++ library's own are not what a program calls its functions.
 std::string innermost_text(const UserFrame& frame) {
@@ -126,6 +111,22 @@ std::string frame_text(const UserFrame& frame) {
 std::string frame_text(const InlinedFrame& frame, const UserFrame& around) {
     const std::string name = frame.symbol.empty() ? "?" : without_parameters(frame.symbol);
     return name + " (inlined) " + around.module + line_text(frame.file, frame.line);
+}
+
+std::string_view without_return_type(std::string_view name) {
+    std::string open;  // brackets
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        const bool parameters = name[i] == '(' && open.empty() && i != begin;
+        if (parameters || name.substr(i).starts_with("operator")) break;
+        if (name[i] == ' ' && open.empty()) begin = i + 1;
+        if (name[i] == '<' || name[i] == '(') open += name[i];
+        // In parentheses both angles may be comparisons, which have no other side
+        const bool arrow = name[i] == '>' && i != 0 && name[i - 1] == '-';
+        if (name[i] == '>' && !arrow && open.ends_with('<')) open.pop_back();
+        if (name[i] == ')') open.resize(std::min(open.rfind('('), open.size()));
+    }
+    return name.substr(begin);
 }
 
 std::string without_parameters(const std::string& name) {

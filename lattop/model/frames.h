@@ -28,6 +28,10 @@ std::string frame_text(const InlinedFrame& frame, const UserFrame& around);
 /// "ns::Pool::take" of "ns::Pool::take(int) const".
 std::string without_parameters(const std::string& name);
 
+/// "std::__invoke<F>(F&&)" of "void std::__invoke<F>(F&&)": function templates are written with
+/// what they return.
+std::string_view without_return_type(std::string_view name);
+
 /// A name that is to fit in `columns`: first template arguments go, then
 /// qualifiers from the left, so that "take" of "ns::Pool<int>::take" stays.
 std::string fitted_name(const std::string& name, std::size_t columns);

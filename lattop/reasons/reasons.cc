@@ -19,13 +19,23 @@ constexpr std::size_t kMaxStacks = std::size_t{1} << 17;
 /// one task has more beside it.
 constexpr std::size_t kUnshown = 8192;
 
+/// Names of functions that are reasons of their own, which stay for good. A kernel waits in some
+/// thousands; a recording may say anything.
+constexpr std::size_t kMaxFunctions = std::size_t{1} << 16;
+
+/// As patterns have it: without parameters, and of templates without what they return.
+std::string pattern_name(const std::string& symbol) {
+    const bool is_template = symbol.find(">(") != std::string::npos;
+    return without_parameters(is_template ? std::string(without_return_type(symbol)) : symbol);
+}
+
 /// Innermost first, functions that were inlined before those they are in.
 std::vector<std::string> user_functions(const UserStack& stack) {
     std::vector<std::string> names;
     for (const UserFramePtr& frame : stack.frames) {
         for (const InlinedFrame& inlined : frame->inlined)
-            names.push_back(without_parameters(inlined.symbol));
-        names.push_back(without_parameters(frame->symbol));
+            names.push_back(pattern_name(inlined.symbol));
+        names.push_back(pattern_name(frame->symbol));
     }
     return names;
 }
@@ -47,9 +57,11 @@ const Reason& Reasons::function_name(const Snapshot& snapshot, const Trace& trac
     const auto telling = telling_frame(kernel);
     if (!telling) return other_;
     std::string name(plain_name(kernel[*telling].symbol.name));
-    const auto [found, added] = functions_.try_emplace(name);
-    if (added) found->second.name = std::move(name);
-    return found->second;
+    if (const auto known = functions_.find(name); known != functions_.end()) return known->second;
+    if (functions_.size() == kMaxFunctions) return other_;
+    Reason& reason = functions_[name];
+    reason.name = std::move(name);
+    return reason;
 }
 
 const Reasons::ByKernel& Reasons::by_kernel(const Snapshot& snapshot, const Trace& trace) {

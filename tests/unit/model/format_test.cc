@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lattop/model/format.h"
 
+#include <clocale>
+
 #include "tests/unit/support/catch.h"
 
 namespace lattop::test {
@@ -107,6 +109,12 @@ TEST_CASE("nothing that a terminal acts on is printable") {
         CHECK(printable(one.bytes, Charset::Utf8) == one.utf8);
         CHECK(printable(one.bytes, Charset::Ascii) == one.ascii);
     }
+    // Where the C library knows them: signs of other scripts that have no width of their own
+    const std::string before = std::setlocale(LC_CTYPE, nullptr);
+    REQUIRE(std::setlocale(LC_CTYPE, "C.UTF-8") != nullptr);
+    CHECK(printable("\xe0\xa5\x81\xd8\x90\xe3\x82\x99", Charset::Utf8) == "???");
+    CHECK(printable("\xe6\x97\xa5\xc3\xa9", Charset::Utf8) == "\xe6\x97\xa5\xc3\xa9");
+    std::setlocale(LC_CTYPE, before.c_str());
     CHECK(columns_of(U'a') == 1);
     CHECK(columns_of(U'\u65e5') == 2);
 }

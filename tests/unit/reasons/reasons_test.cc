@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lattop/reasons/reasons.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <cstdlib>
@@ -205,6 +206,46 @@ TEST_CASE("names that come later change what depends on them") {
     CHECK(name() == "mutex");
     stacks.name({});
     CHECK(name() == "futex");
+}
+
+TEST_CASE("a template's function is known without what it returns") {
+    const Snapshot snapshot = futex_snapshot();
+    NamedStacks stacks;
+    const TempFolder folder;
+    const std::string path = folder.path() + "/reasons.conf";
+    std::ofstream(path) << "my queue: futex_*<user:my::Queue::pop*\nmy js: futex_*<user:JS:my::*\n";
+    Reasons reasons(load_reasons(path));
+    const auto name = [&] { return reasons.of_worst(snapshot, snapshot.tasks.at(0), stacks).name; };
+    stacks.name({"x", "void my::Queue::pop<int>(int)"});
+    CHECK(name() == "my queue");
+    stacks.name({"x", "unsigned long my::Queue::pop<std::less<int> >(my::Queue*) [clone .cold]"});
+    CHECK(name() == "my queue");
+    stacks.name({"x", "std::enable_if<((sizeof (int))>(4)), int>::type my::Queue::pop<int>(long)"});
+    CHECK(name() == "my queue");
+    stacks.name({"x", "decltype (x->y) my::Queue::pop<int>(unsigned long, int)"});
+    CHECK(name() == "my queue");
+    stacks.name({"x", "JS:my::Queue::pop /srv/app.js"});
+    CHECK(name() == "my js");
+}
+
+TEST_CASE("of a recording with ever other functions some are reasons of their own") {
+    Reasons reasons;
+    const NamedStacks stacks;
+    std::size_t others = 0, named = 0;
+    for (int i = 0; i < 80; ++i) {
+        SnapshotBuilder builder;
+        for (int j = 0; j < 1000; ++j) {
+            const auto trace =
+                builder.add_trace({.id = static_cast<std::uint64_t>(i * 1000 + j + 1),
+                                   .kernel = {"schedule", fmt::format("f{}_{}", i, j)}});
+            builder.add_task({.entries = {{.trace = trace}}});
+        }
+        const Snapshot snapshot = builder.snapshot();
+        for (const Task& task : snapshot.tasks)
+            ++(reasons.of_worst(snapshot, task, stacks).name == "[other]" ? others : named);
+    }
+    CHECK(named == 65536);
+    CHECK(others == 80'000 - 65536);
 }
 
 TEST_CASE("a reason that is kept keeps no names") {
