@@ -53,7 +53,7 @@ std::string name_event(const char* what, std::uint32_t pid, std::uint32_t tid,
 
 std::uint64_t PerfettoTrace::bytes() const {
     // Twice: a string that grows is there in both sizes for a moment
-    return 2 * text_.size() + held_bytes_ +
+    return 2 * events_.size() + held_bytes_ +
            kElementBytes * (named_.size() + counters_.size() + sleeps_.size());
 }
 
@@ -68,8 +68,8 @@ void PerfettoTrace::check_room() const {
 
 /// As text at once: that takes a seventh of what the JSON itself does.
 void PerfettoTrace::draw(std::string_view event) {
-    text_ += text_.empty() ? "{\"traceEvents\":[" : ",";
-    text_ += event;
+    if (!events_.empty()) events_ += ',';
+    events_ += event;
 }
 
 void PerfettoTrace::name_task(const Task& task) {
@@ -217,11 +217,12 @@ std::string PerfettoTrace::text(const std::string& title) {
                        {"title", safe(title)},
                        {"counters", "tasks that waited, on average between two snapshots"},
                        {"slices", "sleeps that two snapshots or more have seen"}}}};
-    if (text_.empty()) text_ = "{\"traceEvents\":[";
-    text_ += "],";
-    text_ += std::string_view(dump(about)).substr(1);
-    text_ += '\n';
-    return std::move(text_);
+    constexpr std::string_view kBegin = "{\"traceEvents\":[";
+    events_.insert(0, kBegin);
+    events_ += "],";
+    events_ += std::string_view(dump(about)).substr(1);
+    events_ += '\n';
+    return std::move(events_);
 }
 
 }  // namespace lattop

@@ -85,7 +85,7 @@ private:
     std::unordered_map<TaskId, LongSleep, HashTaskId> sleeps_;
     std::unordered_map<TaskId, std::string, HashTaskId> named_;
     std::uint64_t held_bytes_ = 0;  ///< of events in sleeps_, and names in counters_
-    std::string text_;              ///< the document so far: all but its end
+    std::string events_;            ///< as JSON, a comma between two
 };
 
 }  // namespace lattop

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,10 +62,12 @@ int main(int argc, char** argv) try {
     run(&nothing, 0);
     int files = 0;
     for (int i = 2; i < argc; ++i) {
+        const int before = files;
         for (const auto& entry : fs::directory_iterator(argv[i])) {
             run_file(run, entry.path());
             ++files;
         }
+        if (files == before) throw std::runtime_error(std::string("no files in ") + argv[i]);
     }
     std::printf("%s: %d files\n", argv[1], files);
     return 0;
