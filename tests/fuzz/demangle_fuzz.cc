@@ -17,6 +17,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string shown = lattop::demangle(name);
     REQUIRE(shown.empty() == name.empty() && shown.size() <= kMostBytes);
     REQUIRE(shown == lattop::demangle(name));
+    const std::string at_once = lattop::demangle_at_once(name);
+    REQUIRE(at_once == shown || name.starts_with(at_once));
     REQUIRE(lattop::demangle_rust_legacy(name).size() <= name.size());
     if (const auto rust = lattop::demangle_rust_v0(name)) {
         REQUIRE(name.starts_with("_R") && !rust->empty() && rust->size() <= kMostBytes);
