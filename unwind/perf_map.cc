@@ -23,9 +23,6 @@ constexpr std::size_t kCompared = 4096;
 /// puts in its place does not cover them.
 constexpr int kMaxOverlap = 16;
 
-/// Lines at one address of which it is known what they cover.
-constexpr std::size_t kMaxOpen = 64;
-
 /// A hex number and the blank behind it; false where there is none.
 bool take_hex(std::string_view& line, std::uint64_t& value) {
     if (line.starts_with("0x")) line.remove_prefix(2);
@@ -103,28 +100,6 @@ void PerfMap::sort_in(std::size_t known) {
     for (const Line& line : lines_) {
         const bool again = kept != 0 && lines_[kept - 1].start == line.start;
         lines_[again ? kept - 1 : kept++] = line;
-    }
-    lines_.resize(kept);
-    drop_overwritten();
-}
-
-/// Lines that lie wholly in one that was written later: a large function stands where many small
-/// ones were.
-void PerfMap::drop_overwritten() {
-    // Those that go on, by end; each is written before those that end before it
-    std::vector<Line> open;
-    std::size_t kept = 0;
-    for (const Line& line : lines_) {
-        open.erase(open.begin(), std::ranges::upper_bound(open, line.start, {}, &Line::end));
-        auto behind = std::ranges::lower_bound(open, line.end, {}, &Line::end);
-        if (behind != open.end() && behind->name > line.name) continue;
-        lines_[kept++] = line;
-        auto first = behind;
-        while (first != open.begin() && std::prev(first)->name < line.name)
-            --first;
-        if (behind != open.end() && behind->end == line.end) ++behind;
-        behind = open.erase(first, behind);
-        if (open.size() < kMaxOpen) open.insert(behind, line);
     }
     lines_.resize(kept);
 }

@@ -50,8 +50,8 @@ public:
     /// begins and ends as it did; else the file is a new one.
     void read(const UniqueFd& fd);
 
-    /// The function at `address`, the one written last where there are several; nothing where there
-    /// is none.
+    /// The function at `address`, the one written last of those that cover it among the 16 that
+    /// begin last before it; nothing where there is none.
     [[nodiscard]] std::optional<Function> find(std::uint64_t address) const;
 
     /// What it takes.
@@ -71,7 +71,6 @@ private:
     [[nodiscard]] bool still_in(const UniqueFd& fd) const;
     void parse();
     void sort_in(std::size_t known);
-    void drop_overwritten();
 
     std::vector<char> text_;   // a vector: moving it keeps its bytes where they are
     std::vector<Line> lines_;  // by start, one at each

@@ -67,21 +67,6 @@ TEST_CASE("of code that was made where other code was, the last line is right") 
     file.append("1000 180 again\n");
     file.read();
     CHECK(file.name_at(0x1110) == "again");
-    // One over many, which go; two of them reach out of it
-    std::string many = "5ff8 10 out of it\n";
-    for (int i = 0; i < 100; ++i)
-        many += std::to_string(6000 + i) + " 1 small\n";
-    file.append(many + "6099 10 behind it\n6000 a0 large\n");
-    file.read();
-    CHECK(file.name_at(0x5fff) == "out of it");
-    CHECK(file.name_at(0x6000) == "large");
-    CHECK(file.name_at(0x6090) == "large");
-    CHECK(file.name_at(0x609f) == "large");
-    CHECK(file.name_at(0x60a0) == "behind it");
-    file.append("6050 1 new\n");
-    file.read();
-    CHECK(file.name_at(0x6050) == "new");
-    CHECK(file.name_at(0x6051) == "large");
 }
 
 TEST_CASE("a map that was written anew is read anew, whatever its size") {
