@@ -11,11 +11,20 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <utility>
 
 namespace lattop {
 namespace {
 
 constexpr std::string_view kDeleted = " (deleted)";
+
+constexpr std::string_view kNewline = "\\012";
+
+/// Of a path as the kernel writes it: what may become kMaxMappedPath bytes.
+constexpr std::size_t kMaxWrittenPath = kNewline.size() * kMaxMappedPath;
+
+/// Bytes that what is before the path never has.
+constexpr std::size_t kMaxFields = 256;
 
 /// Takes the fields of one line off its front.
 class Fields {
@@ -51,11 +60,21 @@ private:
 
 /// The kernel writes a newline in a path as "\012", and nothing else so.
 std::string unescape_newlines(std::string_view path) {
-    static constexpr std::string_view kNewline = "\\012";
-    std::string result(path);
-    for (std::size_t at = 0; (at = result.find(kNewline, at)) != std::string::npos; ++at)
-        result.replace(at, kNewline.size(), "\n");
-    return result;
+    std::string result;
+    for (std::size_t at = 0; (at = path.find(kNewline)) != std::string_view::npos;) {
+        result.append(path.substr(0, at)) += '\n';
+        path.remove_prefix(at + kNewline.size());
+    }
+    return result.append(path);
+}
+
+/// As it is in Mapping::path.
+std::string mapped_path(std::string_view written) {
+    const bool cut = written.size() > kMaxWrittenPath;
+    if (cut) written.remove_prefix(written.size() - kMaxWrittenPath);
+    std::string path = unescape_newlines(written);
+    if (!cut && path.size() <= kMaxMappedPath) return path;
+    return "..." + path.substr(path.size() - kMaxMappedPath);
 }
 
 /// Most lines are not of code: seen before any of their numbers is read.
@@ -85,22 +104,48 @@ std::optional<Mapping> parse_line(std::string_view line) {
     mapping.offset = *offset;
     mapping.device = ::makedev(static_cast<unsigned>(*major), static_cast<unsigned>(*minor));
     mapping.inode = *inode;
-    mapping.path = unescape_newlines(fields.rest());
+    mapping.path = mapped_path(fields.rest());
     mapping.deleted = mapping.path.ends_with(kDeleted);
     return mapping;
 }
 
 }  // namespace
 
-std::vector<Mapping> parse_maps(std::string_view text) {
-    std::vector<Mapping> maps;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find('\n'), text.size());
-        if (auto mapping = parse_line(text.substr(0, end))) maps.push_back(*std::move(mapping));
-        text.remove_prefix(std::min(end + 1, text.size()));
+void MapsParser::take(std::string_view line) {
+    if (auto mapping = parse_line(line)) maps_.push_back(*std::move(mapping));
+}
+
+void MapsParser::keep(std::string_view begin_of_line) {
+    line_ += begin_of_line;
+    if (line_.size() > kMaxFields + 2 * kMaxWrittenPath)
+        line_.erase(kMaxFields, line_.size() - kMaxFields - kMaxWrittenPath - 1);
+}
+
+void MapsParser::add(std::string_view text) {
+    for (std::size_t end = 0; (end = text.find('\n')) != std::string_view::npos;) {
+        if (line_.empty()) {
+            take(text.substr(0, end));
+        } else {
+            keep(text.substr(0, end));
+            take(line_);
+            line_.clear();
+        }
+        text.remove_prefix(end + 1);
     }
-    std::ranges::sort(maps, {}, &Mapping::start);
-    return maps;
+    if (!text.empty()) keep(text);
+}
+
+std::vector<Mapping> MapsParser::finish() {
+    take(line_);
+    line_.clear();
+    std::ranges::sort(maps_, {}, &Mapping::start);
+    return std::exchange(maps_, {});
+}
+
+std::vector<Mapping> parse_maps(std::string_view text) {
+    MapsParser parser;
+    parser.add(text);
+    return parser.finish();
 }
 
 const Mapping* find_mapping(const std::vector<Mapping>& maps, std::uint64_t address) {

@@ -25,19 +25,30 @@ namespace {
 /// Maps of the largest processes have some 100,000 lines of 100 bytes.
 constexpr std::size_t kMaxText = std::size_t{64} << 20;
 
-/// Everything a file of /proc holds; nothing where it cannot be read.
-std::optional<std::string> read_text(int folder, const char* name) {
+/// What a file of /proc holds, piece by piece. How many bytes that were; nothing where it cannot be
+/// read.
+template <typename Take>
+std::optional<std::size_t> read_pieces(int folder, const char* name, const Take& take) {
     const UniqueFd fd(::openat(folder, name, O_RDONLY | O_CLOEXEC));
     if (!fd) return std::nullopt;
-    std::string text;
     std::array<char, 16384> chunk;
-    while (text.size() < kMaxText) {
+    std::size_t bytes = 0;
+    while (bytes < kMaxText) {
         const ssize_t n = ::read(fd.get(), chunk.data(), chunk.size());
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) return std::nullopt;
         if (n == 0) break;
-        text.append(chunk.data(), static_cast<std::size_t>(n));
+        take(std::string_view(chunk.data(), static_cast<std::size_t>(n)));
+        bytes += static_cast<std::size_t>(n);
     }
+    return bytes;
+}
+
+/// Everything a file of /proc holds; nothing where it cannot be read.
+std::optional<std::string> read_text(int folder, const char* name) {
+    std::string text;
+    if (!read_pieces(folder, name, [&](std::string_view piece) { text += piece; }))
+        return std::nullopt;
     return text;
 }
 
@@ -105,16 +116,19 @@ bool is_stored(int fd) {
                kMadeByReading.end();
 }
 
-/// A regular file that keeps its bytes. Of mapped files that need not be asked.
+/// A regular file that keeps its bytes. Of what map_files leads to, that need not be asked: it is
+/// mapped.
 FilePath if_stored(UniqueFd fd) {
     FilePath path = if_regular(std::move(fd));
     return path && is_stored(path.fd.get()) ? std::move(path) : FilePath();
 }
 
 /// The file if it is the mapped one. Overlay and btrfs show another device in
-/// maps than stat(2) does; the inode number is the same.
+/// maps than stat(2) does; the inode number is the same. Of a file of FUSE its
+/// server chooses it, and the process's mounts what the path names: it is
+/// asked what it is as any other.
 FilePath if_mapped(UniqueFd fd, const Mapping& mapping) {
-    FilePath path = if_regular(std::move(fd));
+    FilePath path = if_stored(std::move(fd));
     return path && path.info.st_ino == mapping.inode ? std::move(path) : FilePath();
 }
 
@@ -144,10 +158,12 @@ std::optional<ProcessFiles> ProcessFiles::open(const std::string& proc, std::uin
 }
 
 std::optional<std::vector<Mapping>> ProcessFiles::maps() const {
-    const auto text = read_text(folder_.get(), "maps");
+    MapsParser parser;
+    const auto bytes =
+        read_pieces(folder_.get(), "maps", [&](std::string_view piece) { parser.add(piece); });
     // A zombie has none: its memory is gone.
-    if (!text || text->empty()) return std::nullopt;
-    return parse_maps(*text);
+    if (bytes.value_or(0) == 0) return std::nullopt;
+    return parser.finish();
 }
 
 std::string ProcessFiles::program() const {

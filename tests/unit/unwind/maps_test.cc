@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "unwind/maps.h"
 
+#include <fmt/format.h>
 #include <sys/sysmacros.h>
+
+#include <algorithm>
+#include <string>
 
 #include "tests/unit/support/catch.h"
 
@@ -46,6 +50,50 @@ TEST_CASE("lines that are no mappings are skipped") {
           "2000-1000 r-xp 0 08:02 1 /a", "1000-2000 r 0 08:02 1 /a", "zzzz-2000 r-xp 0 08:02 1 /a",
           "11112222333344445-9 r-xp 0 0:0 1 /a"})
         CHECK(parse_maps(text).empty());
+}
+
+TEST_CASE("of a path longer than any that can be opened the end is kept") {
+    const std::string line = "1000-2000 r-xp 00000000 08:02 1                          ";
+    const std::string longest = "/" + std::string(kMaxMappedPath - 1, 'a');
+    CHECK(parse_maps(line + longest).at(0).path == longest);
+    CHECK(parse_maps(line + "/" + longest).at(0).path == "..." + longest);
+
+    std::string folders;
+    while (folders.size() < (std::size_t{16} << 20))
+        folders += "/" + std::string(255, 'f');
+    const auto deep = parse_maps(line + folders + "/end (deleted)\n3000-4000 r-xp 0 08:02 1 /next");
+    REQUIRE(deep.size() == 2);
+    CHECK(deep[0].path.size() == 3 + kMaxMappedPath);
+    CHECK(module_name(deep[0].path) == "end");
+    CHECK(deep[0].deleted);
+    CHECK(deep[1].path == "/next");
+}
+
+TEST_CASE("paths of newlines take no longer than others") {
+    // Taken out one by one, each by moving what is behind it, this would be a day
+    std::string newlines = "1000-2000 r-xp 0 08:02 1 /";
+    while (newlines.size() < (std::size_t{64} << 20))
+        newlines += "\\012";
+    CHECK(parse_maps(newlines).at(0).path == "..." + std::string(kMaxMappedPath, '\n'));
+}
+
+TEST_CASE("maps are the same in whatever pieces they come") {
+    std::string text;
+    for (int i = 1; i <= 40; ++i)
+        text += fmt::format("{}000-{}fff r-xp 0 08:02 {} /{}\\012b\n", i, i, i,
+                            std::string(static_cast<std::size_t>(i) * 1000, 'a'));
+    text += "50000-60000 r-xp 0 08:02 1 /last";
+    const auto whole = parse_maps(text);
+    REQUIRE(whole.size() == 41);
+    for (const std::size_t piece : {1U, 7U, 255U, 4096U, 16384U}) {
+        MapsParser parser;
+        for (std::size_t at = 0; at < text.size(); at += piece)
+            parser.add(std::string_view(text).substr(at, piece));
+        const auto maps = parser.finish();
+        REQUIRE(maps.size() == whole.size());
+        CHECK(std::ranges::equal(maps, whole, same_mapping));
+        CHECK(parser.finish().empty());
+    }
 }
 
 TEST_CASE("an address is found in the mapping that holds it") {
