@@ -25,7 +25,7 @@ release := $(shell uname -r)
 .DEFAULT_GOAL := all
 # Steps inside a target run in order, and each uses every core
 .NOTPARALLEL:
-.PHONY: all build browser run test unit sanitizers test-all check bench fuzz load unload install uninstall vm lint format clean help
+.PHONY: all build browser tools bench-tools run test unit sanitizers test-all check bench fuzz load unload install uninstall vm lint format clean help
 
 all: build ## build lattop, and the module when this kernel's headers are here
 	@if [ -e /lib/modules/$(release)/build/Makefile ]; then packaging/module build; \
@@ -34,15 +34,26 @@ all: build ## build lattop, and the module when this kernel's headers are here
 build: build/dev/build.ninja
 	@cmake --build --preset dev
 
-build/%/build.ninja: CMakeLists.txt CMakePresets.json
+# What setup touches where it has installed something: CMake looks again then for what it had not found
+build/installed:
+	@mkdir -p build && touch $@
+
+build/%/build.ninja: CMakeLists.txt CMakePresets.json build/installed
 	@packaging/setup build
-	@cmake --preset $* --log-level=WARNING
+	@cmake --preset $* --log-level=WARNING && touch $@
 
 run: ## install what is missing, build, open lattop: here, or in a guest
 	@packaging/run
 
-test: unit sanitizers ## unit tests, sanitizers, the screen in tmux, exports in other readers, the guest suite on 6.1
-	@packaging/setup vm test
+# Before CMake looks what there is
+tools:
+	@packaging/setup build vm test
+
+bench-tools:
+	@packaging/setup build vm test bench
+
+test: tools unit sanitizers ## unit tests, sanitizers, the screen in tmux, exports in other readers, the guest suite on 6.1
+	@$(MAKE) --no-print-directory build
 	@ctest --preset term
 	@ctest --preset formats
 	@tests/vm/suite --jobs $(JOBS) $(QUICK) $(SUITEFLAGS) --case '$(CASES)' --kprobe-case '$(KPROBE_CASES)' $(KERNEL)
@@ -55,8 +66,7 @@ sanitizers: build/asan/build.ninja build/tsan/build.ninja ## unit tests under th
 	@cmake --build --preset asan && ctest --preset asan
 	@cmake --build --preset tsan && ctest --preset tsan
 
-test-all: build ## the guest suite, whole, on every kernel of tests/vm/kernels (KERNELS='...', CASES='...' for some; SLOW= for less)
-	@packaging/setup vm test
+test-all: tools build ## the guest suite, whole, on every kernel of tests/vm/kernels (KERNELS='...', CASES='...' for some; SLOW= for less)
 	@tests/vm/suite --jobs $(JOBS) $(SLOW) $(SUITEFLAGS) --case '$(CASES)' $(KERNELS)
 
 browser: build ## exports opened in Chromium, searched and clicked; pictures in build/browser (RECORDING=FILE for one of yours)
@@ -67,8 +77,7 @@ check: unit ## build, unit tests, quick lint: under a minute
 	@packaging/setup vm lint
 	@packaging/lint --quick
 
-bench: build/release/build.ninja ## what lattop costs, in instructions (BENCHFLAGS='--part growth', --check, --write; BENCH_KERNELS)
-	@packaging/setup vm test bench
+bench: bench-tools build/release/build.ninja ## what lattop costs, in instructions (BENCHFLAGS='--part growth', --check, --write; BENCH_KERNELS)
 	@cmake --build --preset release
 	@LATTOP_PRESET=release tests/bench/bench $(BENCHFLAGS) $(BENCH_KERNELS)
 
@@ -77,6 +86,7 @@ fuzz: ## fuzz what reads bytes of others, 10 seconds for each target (SECS=)
 	@packaging/fuzz $(or $(SECS),10)
 
 load: ## build the module for this kernel and load it (root; ARGS='hook=kprobe ...')
+	@packaging/setup module
 	@packaging/module load $(ARGS)
 
 unload: ## unload it
@@ -84,6 +94,7 @@ unload: ## unload it
 
 install: build/release/build.ninja ## install lattop, man pages and the module (PREFIX, DESTDIR)
 	@cmake --build --preset release --target lattop
+	@packaging/install build "$(DESTDIR)" "$(PREFIX)"
 	@DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(PREFIX) --strip
 	@packaging/install install "$(DESTDIR)" "$(PREFIX)"
 

@@ -12,6 +12,9 @@ QEMU_SUITE=trixie
 QEMU_ROOT=$CACHE_DIR/qemu/$QEMU_SUITE
 export VM_DIR TOP_DIR CACHE_DIR BUILD_DIR QEMU_SUITE QEMU_ROOT
 
+# Where an ordinary user's shell does not look: depmod, chroot, mkfs
+PATH=$PATH:/usr/sbin:/sbin
+
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 
 # die WHAT [WHAT-TO-DO...]: a line each, then exit 1
@@ -50,5 +53,5 @@ need() {
     for tool in "$@"; do
         command -v "$tool" >/dev/null || missing+=("$tool")
     done
-    [ ${#missing[@]} -eq 0 ] || die "missing: ${missing[*]}" "packaging/setup vm installs them"
+    [ ${#missing[@]} -eq 0 ] || die "missing: ${missing[*]}" "packaging/setup build vm installs them"
 }
