@@ -211,6 +211,7 @@ int main(int argc, char** argv) {
         need(wait(&status) > 0, "wait");
         if (status != 0)
             std::printf("FAIL a process ended with %#x\n", static_cast<unsigned>(status));
+        std::fflush(stdout);  // this one may be ended at any moment
         failed |= status != 0;
     }
     failed |= !print(*desk.tally, desk.keep_figures);

@@ -52,6 +52,12 @@ all_is_the_others() {
     header lost
     echo "the other user: $tasks tasks, $entries traces of theirs, $unnamed sleeps under [other]"
     [ "$tasks" -ge 10 ] && [ "$entries" -ge "$tasks" ] && [ "$unnamed" = 0 ] || fail "the other user has not all that is his"
+    # Its program is a new one: its misses come through, and its rows are held
+    for _ in {1..20}; do
+        if whole $sleepers; then break; fi
+        sleep 2
+    done
+    whole $sleepers || fail "the other user's program is not learned: $(lattop -b --no-learn -n 1 -p $sleepers)"
     kill $sleepers
     wait $sleepers || true
 }

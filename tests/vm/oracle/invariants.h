@@ -47,6 +47,7 @@ private:
     std::optional<Sums> last_total_;
     std::map<Identity, Sums> last_;
     uint64_t last_since_ns_ = 0;
+    bool order_said_ = false;
     uint64_t snapshots_ = 0, tasks_ = 0, entries_ = 0;
 };
 
