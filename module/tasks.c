@@ -95,9 +95,10 @@ void lt_task_init(struct lt_task *t, u8 kind)
 	INIT_LIST_HEAD(&t->exited_node);
 }
 
-/* The leader died before the thread that took its place went on. */
+/* The leader died before the thread that took its place went on, whose own record is nobody's now. */
 void lt_task_revive(struct lt *lt, struct lt_task *t)
 {
+	WRITE_ONCE(lt->identities_moved, true);
 	t->exited = false;
 	list_del_init(&t->exited_node);
 	atomic_dec(&lt->nr_exited);
