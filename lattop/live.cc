@@ -107,8 +107,13 @@ private:
         screen_.say("the recording ends here; , and [ go back");
     }
 
-    /// The same snapshot of a recording, for a view that needs more of it.
-    void look_again() { take(world_.source.travel(0)); }
+    /// The same snapshot of a recording, for a view that needs more of it: the next one comes when
+    /// it would have come.
+    void look_again() {
+        const Clock::Time next = next_;
+        take(world_.source.travel(0));
+        next_ = next;
+    }
 
     /// What a journey of the source says is to be taken.
     void take(int takes) {
@@ -180,6 +185,11 @@ private:
     void refresh_detail() {
         if (const auto query = screen_.detail_query()) {
             Snapshot snapshot = world_.source.take(*query, Moment::Same);
+            // Of a process's first thread all others came as well: nobody asks for their names
+            if (query->pids.size() == 1)
+                std::erase_if(snapshot.tasks, [&](const Task& task) {
+                    return task.pid != query->pids.front() && task.pid != 0;
+                });
             world_.stacks.want_more(snapshot);
             screen_.update_detail(std::move(snapshot));
         }
@@ -236,12 +246,15 @@ private:
             case Event::Kind::Mouse: {
                 const bool paused = screen_.paused();
                 const Query before = screen_.query();
+                const auto delay = screen_.delay();
                 Wish wish = event.kind == Event::Kind::Key ? screen_.handle(event.key)
                                                            : screen_.handle(event.mouse);
                 // A recording goes on with time alone, or when it is let go on.
                 if (!world_.source.live()) {
                     wish.refresh = paused && !screen_.paused();
                     if (screen_.query() != before) look_again();
+                    if (screen_.delay() != delay)
+                        next_ = std::min(next_, world_.clock.now() + screen_.delay());
                 }
                 grant(wish);
                 break;

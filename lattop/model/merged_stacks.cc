@@ -139,21 +139,18 @@ std::string MergedStack::identity() const {
 ProcessNames::ProcessNames(const Snapshot& snapshot) {
     for (const Task& task : snapshot.tasks)
         if (task.kind == LT_KIND_TASK && task.pid == task.tgid && !task.kernel_thread())
-            leaders_.emplace(task.tgid, Leader{task.start_ns, task.comm});
+            leaders_.try_emplace({task.tgid, task.start_ns}, task.comm);
 }
 
 /// A tgid may have been used again: a thread's leader is the last that began
 /// before it. A record of exited threads is of the last one.
 std::string ProcessNames::of(const Task& task) const {
     if (task.kernel_thread()) return command_text(task);
-    const Leader* found = nullptr;
-    const auto [begin, end] = leaders_.equal_range(task.tgid);
-    for (auto at = begin; at != end; ++at) {
-        const Leader& leader = at->second;
-        const bool its = task.kind != LT_KIND_TASK || leader.start_ns <= task.start_ns;
-        if (its && (found == nullptr || leader.start_ns > found->start_ns)) found = &leader;
-    }
-    return found == nullptr ? command_text(task) : found->name;
+    const std::uint64_t by = task.kind == LT_KIND_TASK ? task.start_ns : UINT64_MAX;
+    const auto behind = leaders_.upper_bound({task.tgid, by});
+    if (behind == leaders_.begin()) return command_text(task);
+    const auto& [began, name] = *std::prev(behind);
+    return began.first == task.tgid ? name : command_text(task);
 }
 
 std::vector<MergedStack> merge_stacks(const Snapshot& snapshot, const UserStacks& names,

@@ -11,8 +11,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "lattop/model/user_stacks.h"
@@ -64,11 +65,7 @@ public:
     [[nodiscard]] std::string of(const Task& task) const;
 
 private:
-    struct Leader {
-        std::uint64_t start_ns;
-        std::string name;
-    };
-    std::unordered_multimap<std::uint32_t, Leader> leaders_;  // by tgid
+    std::map<std::pair<std::uint32_t, std::uint64_t>, std::string> leaders_;  // by tgid and start
 };
 
 /// One entry of one task.

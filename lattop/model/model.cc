@@ -39,10 +39,12 @@ EntryDelta difference(const EntryDelta& now, const EntryDelta& before) {
     return result;
 }
 
-/// Whether two queries let the same tasks through, their order aside.
+/// Whether two queries let the same tasks through, but for their order and how many of them:
+/// whether one let all through is seen in its answer.
 bool same_selection(Query a, const Query& b) {
     a.sort = b.sort;
     a.traces = b.traces;
+    a.limit = b.limit;
     return a == b;
 }
 

@@ -44,7 +44,9 @@ std::uint64_t longest_of(const Entry& last, const Entry& sum, std::uint64_t firs
     std::uint64_t longest = sum.ongoing_ns;
     for (std::size_t i = sum.hist.size(); i-- > 0;) {
         if (sum.hist[i] == 0) continue;
-        longest = std::max(longest, (std::uint64_t{2} << i) - 1);
+        // The last bucket has no upper end
+        const bool last_one = i + 1 == sum.hist.size();
+        longest = std::max(longest, last_one ? UINT64_MAX : (std::uint64_t{2} << i) - 1);
         break;
     }
     return std::min({last.max_ns, longest, sum.blocked_ns});

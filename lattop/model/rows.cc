@@ -354,6 +354,8 @@ std::vector<Row> make_rows(const TableContext& context, const RowOptions& option
         context,
         options.view == View::Tasks ? task_rows(context, options) : group_rows(context, options),
         options);
+    if (options.view == View::Tasks && options.limit != 0 && rows.size() > options.limit)
+        rows.erase(rows.begin() + options.limit, rows.end());
     if (!options.tree || options.view != View::Processes) return rows;
     return with_tasks(context, std::move(rows), options);
 }

@@ -89,6 +89,7 @@ struct RowOptions {
     bool hide_exited = false;
     bool only_active = false;  ///< without tasks that began no sleep in the interval
     bool tree = false;         ///< processes: with their tasks below
+    std::uint32_t limit = 0;   ///< of tasks so many rows, the first ones; 0 for all
     bool only_tagged = false;
     TaskSet tagged{};  ///< tasks, and processes with all theirs
     TaskSet folded{};  ///< processes whose tasks the tree does not show

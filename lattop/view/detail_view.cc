@@ -80,22 +80,6 @@ std::optional<TaskDelta> figures_of(const TableContext& context, const Task& tas
     return TaskDelta{task.blocked_ns, task.sleeps, task.runq_ns, task.runs};
 }
 
-std::string summary(const Task& task, const TableContext& context) {
-    std::string text = fmt::format("{} {}", task.pid, command_text(task));
-    if (task.pid != task.tgid) text += fmt::format(" (process {})", task.tgid);
-    const std::optional<TaskDelta> figures = figures_of(context, task);
-    text += fmt::format(", {}, {}: {}, max {}", context.users.name(task.uid), state_text(task),
-                        figures ? blocked_text(context, figures->blocked_ns, figures->sleeps)
-                                : unknown_text(context),
-                        format_duration(task.max_ns));
-    if (task.asleep()) text += fmt::format(", ongoing {}", format_duration(task.ongoing_ns));
-    if (figures)
-        text += fmt::format("; run queue {} in {} waits", format_duration(figures->runq_ns),
-                            with_commas(figures->runs));
-    if (!task.cgroup().empty()) text += "; cgroup " + cgroup_text(task.cgroup(), context.cgroups);
-    return text;
-}
-
 /// What a task's stack has beside its figures.
 void add_sleep(StackSum& stack, const Snapshot& snapshot, const Entry& entry) {
     if (entry.asleep()) stack.asleep.push_back({stack.task, &entry});
@@ -187,46 +171,65 @@ void DetailView::find_task(const Snapshot& snapshot, const TaskId& task) {
     task_ = snapshot_ == nullptr ? nullptr : &*found;
 }
 
-void DetailView::show_task(Snapshot snapshot, const TaskId& task) {
-    begin_task(task);
-    own_ = std::move(snapshot);
-    find_task(own_, task);
+/// The stacks of the task in whose sleeps the options let through, and what those come to.
+void DetailView::take_wanted(const TableContext& context, const RowOptions& options) {
     std::vector<StackSum> stacks;
-    if (task_ != nullptr)
-        for (const Entry& entry : own_.entries_of(*task_)) {
-            StackSum& stack =
-                stacks.emplace_back(StackSum{.task = task_, .sum = entry, .tasks = 1});
-            add_sleep(stack, own_, entry);
-        }
-    blocked_ns_ = task_ == nullptr ? 0 : task_->blocked_ns;
+    blocked_ns_ = 0;
+    shown_.reset();
+    if (task_ == nullptr) return take(std::move(stacks));
+    const KnownBy known{*snapshot_, context.stacks, context.users, context.cgroups};
+    const auto entries = snapshot_->entries_of(*task_);
+    Shown sums;
+    for (const Entry& entry : entries) {
+        if (!options.waits.all() &&
+            !is_wanted(options.waits, known, *task_, &entry,
+                       context.reasons.of(*snapshot_, *task_, entry, context.stacks)))
+            continue;
+        const auto figures = shown_figures(context, entry);
+        StackSum& stack = stacks.emplace_back(StackSum{.task = task_,
+                                                       .sum = figures.value_or(entry),
+                                                       .known = figures.has_value(),
+                                                       .tasks = 1});
+        add_sleep(stack, *snapshot_, entry);
+        sums.known = sums.known && figures;
+        sums.blocked_ns += figures ? figures->blocked_ns : 0;
+        sums.sleeps += figures ? figures->sleeps : 0;
+        sums.max_ns = std::max(sums.max_ns, entry.max_ns);
+        sums.ongoing_ns = std::max(sums.ongoing_ns, entry.ongoing_ns);
+        sums.asleep = sums.asleep || entry.asleep();
+    }
+    const auto whole = figures_of(context, *task_);
+    if (stacks.size() != entries.size()) shown_ = sums;
+    blocked_ns_ = shown_ ? shown_->blocked_ns : whole ? whole->blocked_ns : 0;
+    sort_stacks(stacks);
     take(std::move(stacks));
 }
 
-void DetailView::show_task(const TableContext& context, const TaskId& task) {
+void DetailView::show_task(const TableContext& context, const RowOptions& options,
+                           Snapshot snapshot, const TaskId& task) {
     begin_task(task);
-    const Snapshot& snapshot = context.model.snapshot();
-    find_task(snapshot, task);
-    std::vector<StackSum> stacks;
-    blocked_ns_ = 0;
-    if (task_ != nullptr) {
-        for (const Entry& entry : snapshot.entries_of(*task_)) {
-            const auto shown = shown_figures(context, entry);
-            StackSum& stack = stacks.emplace_back(StackSum{.task = task_,
-                                                           .sum = shown.value_or(entry),
-                                                           .known = shown.has_value(),
-                                                           .tasks = 1});
-            add_sleep(stack, snapshot, entry);
-        }
-        if (const auto figures = figures_of(context, *task_)) blocked_ns_ = figures->blocked_ns;
-    }
-    sort_stacks(stacks);
-    take(std::move(stacks));
+    own_ = std::move(snapshot);
+    find_task(own_, task);
+    take_wanted(context, options);
+}
+
+void DetailView::show_task(const TableContext& context, const RowOptions& options,
+                           const TaskId& task) {
+    begin_task(task);
+    find_task(context.model.snapshot(), task);
+    take_wanted(context, options);
+}
+
+void DetailView::choose_again(const TableContext& context, const RowOptions& options) {
+    const bool chosen = !options.waits.all() || shown_;
+    if (chosen && task_ != nullptr && snapshot_ == &own_) take_wanted(context, options);
 }
 
 void DetailView::forget_figures() {
     sleeper_ = {};
     snapshot_ = nullptr;
     task_ = nullptr;
+    shown_.reset();
     row_.reset();
     stacks_.clear();
     tasks_.clear();
@@ -323,9 +326,36 @@ std::vector<Line> DetailView::lines(const TableContext& context, Charset charset
     return lines;
 }
 
+/// What it is, and of its figures those of the sleeps that are shown.
+std::string DetailView::task_summary(const TableContext& context) const {
+    const Task& task = *task_;
+    std::string text = fmt::format("{} {}", task.pid, command_text(task));
+    if (task.pid != task.tgid) text += fmt::format(" (process {})", task.tgid);
+    const std::optional<TaskDelta> figures = figures_of(context, task);
+    Shown sums{.max_ns = task.max_ns,
+               .ongoing_ns = task.ongoing_ns,
+               .asleep = task.asleep(),
+               .known = figures.has_value()};
+    if (figures) {
+        sums.blocked_ns = figures->blocked_ns;
+        sums.sleeps = figures->sleeps;
+    }
+    if (shown_) sums = *shown_;
+    text += fmt::format(
+        ", {}, {}: {}, max {}", context.users.name(task.uid), state_text(task),
+        sums.known ? blocked_text(context, sums.blocked_ns, sums.sleeps) : unknown_text(context),
+        format_duration(sums.max_ns));
+    if (sums.asleep) text += fmt::format(", ongoing {}", format_duration(sums.ongoing_ns));
+    if (figures)
+        text += fmt::format("; run queue {} in {} waits", format_duration(figures->runq_ns),
+                            with_commas(figures->runs));
+    if (!task.cgroup().empty()) text += "; cgroup " + cgroup_text(task.cgroup(), context.cgroups);
+    return text;
+}
+
 std::string DetailView::title(const TableContext& context) const {
     if (snapshot_ == nullptr) return "the figures of this row are gone: Esc closes";
-    return row_ ? group_summary(view_, *row_, context) : summary(*task_, context);
+    return row_ ? group_summary(view_, *row_, context) : task_summary(context);
 }
 
 const Task* DetailView::of_process() const {

@@ -20,12 +20,16 @@ namespace lattop {
 
 class DetailView {
 public:
-    /// A snapshot that may hold the task with its stacks. The open stack stays
-    /// open, whatever its new place.
-    void show_task(Snapshot snapshot, const TaskId& task);
+    /// A snapshot that may hold the task with its stacks, of which those are shown whose sleeps the
+    /// options let through. The open stack stays open, whatever its new place.
+    void show_task(const TableContext& context, const RowOptions& options, Snapshot snapshot,
+                   const TaskId& task);
 
     /// The same from the context's snapshot, for figures of the interval: valid until its next one.
-    void show_task(const TableContext& context, const TaskId& task);
+    void show_task(const TableContext& context, const RowOptions& options, const TaskId& task);
+
+    /// Of the snapshot that came with the task: other options, or names that they go by.
+    void choose_again(const TableContext& context, const RowOptions& options);
 
     /// A row that stands for several tasks; nullptr where it has gone. All of
     /// it is the context's and valid until its next snapshot.
@@ -57,11 +61,13 @@ public:
 private:
     void begin_task(const TaskId& task);
     void find_task(const Snapshot& snapshot, const TaskId& task);
+    void take_wanted(const TableContext& context, const RowOptions& options);
     void take(std::vector<StackSum> stacks);
     [[nodiscard]] EntryId id_of_stack(std::size_t index) const;
     void open(std::size_t index);
     void choose_sleeper();
     [[nodiscard]] std::string title(const TableContext& context) const;
+    [[nodiscard]] std::string task_summary(const TableContext& context) const;
     [[nodiscard]] std::vector<Line> lines(const TableContext& context, Charset charset);
     void append_tasks(std::vector<Line>& lines) const;
     void scroll_to_open(std::size_t n_lines);
@@ -72,6 +78,16 @@ private:
     const Snapshot* snapshot_ = nullptr;  // that, or the context's; nullptr: it has gone
     const Task* task_ = nullptr;          // of one task
     std::optional<Row> row_;              // of several
+    /// What the sleeps come to that are shown of a task, where those are not all.
+    struct Shown {
+        std::uint64_t blocked_ns = 0;
+        std::uint64_t sleeps = 0;
+        std::uint64_t max_ns = 0;
+        std::uint64_t ongoing_ns = 0;
+        bool asleep = false;
+        bool known = true;
+    };
+    std::optional<Shown> shown_;
     std::vector<StackSum> stacks_;
     BlockedNow sleeper_;  // in the open one
     struct Sleep {

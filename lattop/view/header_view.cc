@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "lattop/export/text.h"
@@ -54,8 +55,11 @@ std::string second_line(const Model& model, const HeaderState& state) {
     std::string text = fmt::format("{}: {} {} {} {}", view_info(state.options.view).name,
                                    state.rows_shown, tasks ? "of" : "shown, of",
                                    snapshot.header.tasks_matched, tasks ? "shown" : "tasks");
-    if (snapshot.tasks.size() < snapshot.header.tasks_matched)
-        text += fmt::format(" (first {}: see --limit)", snapshot.tasks.size());
+    std::size_t first = snapshot.tasks.size();
+    if (tasks && state.options.limit != 0 && state.rows_shown >= state.options.limit)
+        first = std::min<std::size_t>(first, state.options.limit);
+    if (first < snapshot.header.tasks_matched)
+        text += fmt::format(" (first {}: see --limit)", first);
     text += fmt::format(
         ", {} asleep; {} sleeps/s; run queue {}/s", totals.asleep,
         format_rate(model.per_second(totals.delta.sleeps)),

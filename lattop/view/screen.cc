@@ -12,9 +12,9 @@
 namespace lattop {
 namespace {
 
-/// Tasks asked for unless --limit says otherwise: 16384 with their worst trace
-/// are 10 MB a refresh. With all traces it is what the module has: 24 MB with
-/// its default limit of 65536 entries.
+/// Tasks asked for in an order of the module's, unless --limit says otherwise: 16384 with their
+/// worst trace are 10 MB a refresh. With all traces it is what the module has: 24 MB with its
+/// default limit of 65536 entries.
 constexpr std::uint32_t kLiveLimit = 16384;
 
 /// Below this height the pane takes the table's place.
@@ -22,7 +22,7 @@ constexpr int kSplitHeight = 20;
 constexpr int kLeastTable = 6;
 
 /// A record without a pid of its own cannot be asked for by pid: it is among
-/// the first by pid. A leader is among its threads, mostly the first.
+/// the first by pid.
 constexpr std::uint32_t kDetailLimit = 256;
 
 }  // namespace
@@ -37,13 +37,23 @@ Screen::Screen(const ScreenSetup& setup, UserStacks& stacks, Users& users, Cgrou
       delay_(setup.delay),
       limited_(setup.limit != 0),
       limit_(limited_ ? setup.limit : kLiveLimit),
-      pids_(setup.pids) {}
+      pids_(setup.pids) {
+    options_.limit = setup.limit;
+}
+
+/// Whether the first tasks of the table are the first by the module's order: else they are chosen
+/// here, of all. Other views add up those that cost most.
+bool Screen::module_chooses() const {
+    if (options_.view != View::Tasks) return true;
+    return module_sort(options_.sort).exact && !options_.invert && !options_.interval &&
+           options_.waits.all() && !options_.only_active && !options_.only_tagged;
+}
 
 Query Screen::query() const {
     Query query;
     query.sort = module_sort(options_.sort).sort;
     query.traces = traces_needed(options_);
-    query.limit = limit_;
+    query.limit = module_chooses() ? limit_ : std::uint32_t{LT_MAX_LIMIT};
     query.pids = pids_;
     // So many are asked for: what is hidden takes no place among them
     if (limited_ && options_.hide_kernel_threads) query.flags |= LT_Q_NO_KTHREADS;
@@ -57,7 +67,9 @@ std::optional<Query> Screen::detail_query() const {
     Query query;
     query.traces = LT_TRACES_ALL;
     query.sort = LT_SORT_PID;
-    query.limit = kDetailLimit;
+    // A leader is anywhere among its threads, of which there may be very many
+    const bool leader = task.pid == task.tgid && task.pid != 0;
+    query.limit = leader ? std::uint32_t{LT_MAX_LIMIT} : kDetailLimit;
     if (task.pid != 0)
         query.pids = {task.pid};
     else if (task.tgid != 0)
@@ -70,7 +82,10 @@ std::optional<Query> Screen::detail_query() const {
 void Screen::fill_detail() {
     if (!detail_row_) return;
     if (detail_row_->view == View::Tasks) {
-        if (options_.interval) detail_.show_task(context(), detail_row_->task);
+        if (options_.interval)
+            detail_.show_task(context(), options_, detail_row_->task);
+        else
+            detail_.choose_again(context(), options_);
         return;
     }
     const auto rows = table().rows();
@@ -90,7 +105,7 @@ void Screen::update(Snapshot snapshot, const Query& query) {
 
 void Screen::update_detail(Snapshot snapshot) {
     if (detail_row_ && detail_row_->view == View::Tasks && !options_.interval)
-        detail_.show_task(std::move(snapshot), detail_row_->task);
+        detail_.show_task(context(), options_, std::move(snapshot), detail_row_->task);
 }
 
 std::vector<const Task*> Screen::command_lines_wanted() {

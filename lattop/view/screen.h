@@ -114,7 +114,7 @@ private:
     Wish toggle_tree();
     void fold(bool folded);
     void tag(bool process);
-    void toggle_tagged();
+    Wish toggle_tagged();
     Wish copy_stack();
     Wish press(Mouse mouse, bool message_shown);
     [[nodiscard]] bool in_menu() const {
@@ -125,9 +125,11 @@ private:
     Wish open_detail();
     void close_detail();
     void close_something();
-    /// Whether more of each task is needed than `had`: asked for at once, also while paused.
-    [[nodiscard]] bool needs_more_than(lt_traces had) const;
-    void sort_by(Column column);
+    [[nodiscard]] bool module_chooses() const;
+    /// Whether more of each task, or more tasks, are needed than `had` asked for: at once, also
+    /// while paused.
+    [[nodiscard]] bool needs_more_than(const Query& had) const;
+    Wish sort_by(Column column);
     void edit(Mode mode, std::string label, std::string text);
     Wish selection_moved();
     Wish search(bool behind);

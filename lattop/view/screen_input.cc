@@ -20,8 +20,12 @@ View view_beside(View view, bool next) {
 
 }  // namespace
 
-bool Screen::needs_more_than(lt_traces had) const {
-    return traces_needed(options_) == LT_TRACES_ALL && had != LT_TRACES_ALL;
+bool Screen::needs_more_than(const Query& had) const {
+    const Query now = query();
+    const Snapshot& shown = model_.snapshot();
+    const bool all_here = shown.tasks.size() >= shown.header.tasks_matched;
+    return (now.traces == LT_TRACES_ALL && had.traces != LT_TRACES_ALL) ||
+           (now.limit > had.limit && !all_here);
 }
 
 void Screen::close_something() {
@@ -49,10 +53,14 @@ Wish Screen::show_view(View view) {
     return wish;
 }
 
-void Screen::sort_by(Column column) {
+Wish Screen::sort_by(Column column) {
+    const Query had = query();
     options_.sort = column_in(options_.view, column);
     options_.invert = false;
     rebuild();
+    Wish wish;
+    wish.refresh = !paused_ || needs_more_than(had);
+    return wish;
 }
 
 void Screen::edit(Mode mode, std::string label, std::string text) {
@@ -74,7 +82,7 @@ Wish Screen::search(bool behind) {
 Wish Screen::handle_prompt(Key key) {
     const bool again = mode_ == Mode::Search && key.code == KeyCode::F3;
     if (again) return search(true);
-    const lt_traces had = traces_needed(options_);
+    const Query had = query();
     const Prompt::Result result = prompt_.handle(key);
     const Mode mode = mode_;
     if (result != Prompt::Result::Editing) mode_ = Mode::Table;
@@ -114,18 +122,13 @@ Wish Screen::handle_menu(Key key) {
     if (!binding) return {};
     if (menu_.move(binding->command)) return {};
     mode_ = Mode::Table;
-    Wish wish;
-    if (binding->command == Command::Open) {
-        sort_by(menu_.chosen());
-        wish.refresh = !paused_;
-    }
-    return wish;
+    if (binding->command == Command::Open) return sort_by(menu_.chosen());
+    return {};
 }
 
 /// Commands that change what is shown.
 Wish Screen::handle_view(Command command) {
-    const lt_traces had = traces_needed(options_);
-    const std::uint32_t flags = query().flags;
+    const Query had = query();
     switch (command) {
         case Command::Invert: options_.invert = !options_.invert; break;
         case Command::ToggleKernelThreads:
@@ -143,7 +146,7 @@ Wish Screen::handle_view(Command command) {
     rebuild();
     Wish wish;
     wish.detail = command == Command::ToggleInterval && detail_query().has_value();
-    wish.refresh = needs_more_than(had) || query().flags != flags;
+    wish.refresh = needs_more_than(had) || query().flags != had.flags;
     return wish;
 }
 
@@ -184,10 +187,17 @@ void Screen::tag(bool process) {
     rebuild();
 }
 
-void Screen::toggle_tagged() {
-    if (options_.tagged.empty()) return say("nothing is tagged: Space tags a task or process");
+Wish Screen::toggle_tagged() {
+    Wish wish;
+    if (options_.tagged.empty()) {
+        say("nothing is tagged: Space tags a task or process");
+        return wish;
+    }
+    const Query had = query();
     options_.only_tagged = !options_.only_tagged;
     rebuild();
+    wish.refresh = needs_more_than(had);
+    return wish;
 }
 
 /// Commands about the selected row and what is tagged.
@@ -198,7 +208,7 @@ Wish Screen::handle_row(Command command) {
         case Command::Unfold: fold(false); return selection_moved();
         case Command::Tag:
         case Command::TagProcess: tag(command == Command::TagProcess); return selection_moved();
-        case Command::ToggleTagged: toggle_tagged(); break;
+        case Command::ToggleTagged: return toggle_tagged();
         case Command::CopyStack: return copy_stack();
         case Command::UntagAll:
             options_.tagged.clear();
@@ -261,14 +271,9 @@ Wish Screen::handle_command(const Binding& binding) {
             break;
         case Command::SortLeft:
         case Command::SortRight:
-            sort_by(column_beside(columns_.shown(options_.view), options_.sort,
-                                  binding.command == Command::SortLeft ? -1 : 1));
-            wish.refresh = !paused_;
-            break;
-        case Command::SortBy:
-            sort_by(binding.column);
-            wish.refresh = !paused_;
-            break;
+            return sort_by(column_beside(columns_.shown(options_.view), options_.sort,
+                                         binding.command == Command::SortLeft ? -1 : 1));
+        case Command::SortBy: return sort_by(binding.column);
         case Command::Search: edit(Mode::Search, "Search:", ""); break;
         case Command::SearchNext: return search(true);
         case Command::Filter:
@@ -305,10 +310,7 @@ Wish Screen::press(Mouse mouse, bool message_shown) {
     }
     if (const auto column = table().title_at(mouse.x, mouse.y)) {
         if (*column == options_.sort) return handle_view(Command::Invert);
-        sort_by(*column);
-        Wish wish;
-        wish.refresh = !paused_;
-        return wish;
+        return sort_by(*column);
     }
     const Row* before = table().selected();
     const std::optional<RowId> selected =

@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "lattop/source/select.h"
 #include "tests/unit/support/catch.h"
 #include "tests/unit/support/child.h"
 #include "tests/unit/support/fake_world.h"
@@ -28,6 +29,29 @@ struct LiveRun : FakeWorld {
     void go(const Options& options = {}) { run_live(options, world(), terminal); }
 
     FakeTerminal terminal;
+};
+
+/// Ten snapshots.
+class FakeRecording final : public Source {
+public:
+    Snapshot take(const Query& query, Moment moment) override {
+        if (moment == Moment::Next) ++next_;
+        Snapshot snapshot = sample_machine(10 + 2 * next_).snapshot();
+        apply_query(snapshot, query);
+        return snapshot;
+    }
+    void reset() override {}
+    [[nodiscard]] bool live() const override { return false; }
+    [[nodiscard]] bool more() const override { return next_ < size(); }
+    int travel(std::int64_t /*snapshots*/) override {
+        const bool first = next_ < 2;
+        next_ -= first ? next_ : 2;
+        return first ? 1 : 2;
+    }
+    [[nodiscard]] std::size_t size() const override { return 10; }
+
+private:
+    std::uint64_t next_ = 0;
 };
 
 }  // namespace
@@ -203,6 +227,62 @@ TEST_CASE("of so many tasks as are asked for none is one that is hidden") {
     CHECK(run.source.queries[0].flags == 0);
     CHECK(run.source.queries[1].flags == LT_Q_NO_KTHREADS);
     CHECK(run.source.queries[2].flags == (LT_Q_NO_KTHREADS | LT_Q_NO_EXITED));
+}
+
+TEST_CASE("the first tasks are those of the order chosen, also where the module does not know it") {
+    Options options;
+    options.limit = 2;
+    SECTION("which it knows") {
+        LiveRun run({});
+        run.go(options);
+        CHECK(run.source.queries.at(0).limit == 2);
+        CHECK_THAT(run.terminal.screens.at(0), has_text("Tasks: 2 of") && has_text("(first 2:"));
+    }
+    SECTION("which it does not know") {
+        options.sort = Column::SleepRate;
+        LiveRun run({});
+        run.go(options);
+        CHECK(run.source.queries.at(0).limit == LT_MAX_LIMIT);
+        CHECK_THAT(run.terminal.screens.at(0), has_text("Tasks: 2 of") && has_text("(first 2:"));
+    }
+    SECTION("of what is tagged") {
+        LiveRun run({press(U' '), press(U'v')});
+        run.go(options);
+        REQUIRE(run.source.queries.size() == 2);
+        CHECK(run.source.queries[1].limit == LT_MAX_LIMIT);
+    }
+    SECTION("in another order, at once also while paused") {
+        LiveRun run({press(U'Z'), press(U'S')});
+        run.go(options);
+        REQUIRE(run.source.queries.size() == 2);
+        CHECK(run.source.queries[1].limit == LT_MAX_LIMIT);
+    }
+    SECTION("the other way round, of the interval, and of what a filter lets through, at once") {
+        const Event pressed = GENERATE(press(U'I'), press(U'a'), press(U'i'), press(U'o'));
+        LiveRun run({pressed});
+        run.go(options);
+        REQUIRE(run.source.queries.size() == 2);
+        CHECK(run.source.queries[0].limit == 2);
+        CHECK(run.source.queries[1].limit == LT_MAX_LIMIT);
+        CHECK_THAT(run.terminal.screens.back(), has_text("(first 2:"));
+    }
+}
+
+TEST_CASE("a key that asks more of a recording's snapshot leaves its pace as it was") {
+    LiveRun run({press(U'2'), press(U'i'), press(U'1'), press(U'd'), press(U'5'),
+                 press(KeyCode::Enter), kTimeout});
+    FakeRecording recording;
+    Options options;
+    options.delay = 60s;
+    run_live(options, run.with(recording), run.terminal);
+    const auto& until = run.terminal.deadlines;
+    REQUIRE(until.size() == 8);
+    for (std::size_t i = 1; i < 6; ++i)
+        CHECK(until[i] == until[0]);
+    // The new delay is from now on, and not from the end of the old one
+    CHECK(*until[0] - *until[6] == 55s);
+    CHECK(*until[7] - *until[6] == 5s);
+    CHECK_THAT(run.terminal.screens.back(), has_text("every 5.00s"));
 }
 
 TEST_CASE("what was chosen on the screen is there the next time") {

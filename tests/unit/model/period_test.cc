@@ -198,6 +198,18 @@ TEST_CASE("after a reset figures go on from where they were") {
     CHECK(all.entries_of(*find(all, 1)).front().blocked_ns == 130);
 }
 
+TEST_CASE("the longest sleep is never too short, however long it was") {
+    // The last bucket has all from 2^39 ns on
+    constexpr std::uint64_t kHour = std::uint64_t{3'600} * kSecond;
+    constexpr std::size_t kLast = LT_HIST_BUCKETS - 1;
+    Period period;
+    period.add(Machine(0).task(1, 2 * kHour, 2, kHour + 5, {{kLast, 2}}).snapshot());
+    period.add(Machine(1).task(1, 5 * kHour, 5, kHour + 5, {{kLast, 5}}).snapshot());
+    CHECK(find(period.snapshot(), 1)->max_ns == kHour + 5);
+    period.add(Machine(2).task(1, 5 * kHour, 5, kHour + 5, {{kLast, 5}}).snapshot());
+    CHECK(find(period.snapshot(), 1)->max_ns == kHour + 5);
+}
+
 TEST_CASE("the longest sleep is one of all that a reset lies between") {
     const auto after = [](Machine machine) {
         machine.builder.header.since_ns = 2'150;

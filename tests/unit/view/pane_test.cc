@@ -387,6 +387,87 @@ TEST_CASE("the pane asks for one task, or for what holds its record") {
     CHECK(driver.screen().detail_query()->traces == LT_TRACES_ALL);
 }
 
+TEST_CASE("the pane finds a leader among more threads than other records could be among") {
+    // Its number is the highest of them, as where numbers began anew meanwhile
+    SnapshotBuilder builder;
+    builder.header.time_ns = 200 * kSecond;
+    const auto trace = builder.add_trace({.id = 1, .kernel = {"schedule", "pipe_read"}});
+    for (std::uint32_t pid = 1000; pid <= 2000; ++pid)
+        builder.add_task({.pid = pid,
+                          .tgid = 2000,
+                          .comm = "pool",
+                          .blocked_ns = pid * kMs,
+                          .sleeps = 1,
+                          .entries = {{.trace = trace, .blocked_ns = pid * kMs}}});
+    SampleStacks stacks;
+    SampleUsers users;
+    SystemCgroups cgroups;
+    Reasons reasons;
+    Screen screen({}, stacks, users, cgroups, reasons);
+    const auto answer = [&](const Query& query) {
+        Snapshot snapshot = builder.snapshot();
+        apply_query(snapshot, query);
+        return snapshot;
+    };
+    screen.update(answer(screen.query()), screen.query());
+    screen.handle(key(KeyCode::Enter));  // it has been blocked longest
+    REQUIRE(screen.detail_query());
+    screen.update_detail(answer(*screen.detail_query()));
+    Canvas canvas({100, 40}, Charset::Utf8);
+    screen.draw(canvas, "12:34:56");
+    CHECK_THAT(canvas.text(), has_text("2000 pool, root, S: blocked 2.00s in 1 sleeps"));
+}
+
+TEST_CASE("the pane of a task is of the sleeps that are shown, as its row is") {
+    const bool interval = GENERATE(false, true);
+    SampleStacks stacks;
+    SampleUsers users;
+    SystemCgroups cgroups;
+    Reasons reasons;
+    Screen screen({}, stacks, users, cgroups, reasons);
+    const auto look = [&](std::uint64_t ms) {
+        const Query query = screen.query();
+        screen.update(of_late_at_a_lock(ms).snapshot(), query);
+        if (screen.detail_query()) screen.update_detail(of_late_at_a_lock(ms).snapshot());
+    };
+    const auto pane = [&] {
+        Canvas canvas({160, 40}, Charset::Utf8);
+        screen.draw(canvas, "12:34:56");
+        const std::string text = canvas.text();
+        return text.substr(text.find('\n', text.find("COMMAND")));
+    };
+    const auto type = [&](const std::string& text) {
+        for (const char c : text)
+            screen.handle(key(static_cast<char32_t>(c)));
+    };
+    look(0);
+    screen.handle(key(KeyCode::Enter));
+    if (interval) screen.handle(key(U'a'));
+    look(0);
+    look(2000);
+    CHECK_THAT(pane(), has_text("pipe read") && has_text("futex"));
+
+    screen.handle(key(KeyCode::F4));
+    type("futex");
+    screen.handle(key(KeyCode::Enter));
+    const std::string of_futex = interval
+                                     ? "in the last 2.00s blocked 2.00s in 2,000 sleeps, max 2.00ms"
+                                     : "S: blocked 12.0s in 2,010 sleeps, max 2.00ms";
+    CHECK_THAT(pane(), has_text(of_futex) && has_text("> 100.0%") && !has_text("pipe read"));
+    look(2000);
+    CHECK_THAT(pane(), has_text("max 2.00ms") && !has_text("pipe read"));
+
+    screen.handle(key(KeyCode::F4));
+    type("-none");
+    CHECK_THAT(pane(), has_text("blocked 0 in 0 sleeps") && !has_text("max 2.00ms"));
+    for (int i = 0; i < 5; ++i)
+        screen.handle(key(KeyCode::Backspace));
+    for (int i = 0; i < 5; ++i)
+        screen.handle(key(KeyCode::Backspace));
+    screen.handle(key(KeyCode::Enter));
+    CHECK_THAT(pane(), has_text("pipe read") && has_text("futex") && has_text("max 9.00s"));
+}
+
 TEST_CASE("the pane of a group follows it and says when it has gone") {
     Driver driver({100, 40});
     driver.press(key(U'4'));
