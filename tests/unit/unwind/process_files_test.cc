@@ -3,7 +3,6 @@
 // Which file stands for a mapping.
 #include "unwind/process_files.h"
 
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
